@@ -1,0 +1,2 @@
+//! The reference service, built with every run of the suites.
+fn main() {}
