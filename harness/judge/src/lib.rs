@@ -1,1 +1,8 @@
-//! TBD
+//! Pure checks and statistics over recorded evidence.
+//!
+//! `judge` has no sockets, files, threads or clock: evidence goes in, findings come out, and the same check serves a
+//! pull request, a nightly soak and an incident that was read from a file.
+
+#![deny(missing_docs)]
+
+pub mod evidence;

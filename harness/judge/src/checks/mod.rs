@@ -1,0 +1,53 @@
+//! The checks: one promise each, `&Evidence` in, a [`Finding`] out.
+
+mod catalogue;
+
+use crate::evidence::Evidence;
+use crate::{Finding, Ruling, Verdict};
+
+pub use catalogue::{CATALOGUE, CheckInfo, Tier, info};
+
+/// A check, bound to the promise it judges by.
+pub struct Check {
+    info: &'static CheckInfo,
+    run: Box<dyn Fn(&Evidence) -> Finding + Send + Sync>,
+}
+
+impl std::fmt::Debug for Check {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Check({} {})", self.info.id, self.info.name)
+    }
+}
+
+impl Check {
+    /// Binds a judgement to its entry in the catalogue.
+    pub fn new(info: &'static CheckInfo, run: impl Fn(&Evidence) -> Finding + Send + Sync + 'static) -> Self {
+        Self { info, run: Box::new(run) }
+    }
+
+    /// Its entry in the catalogue.
+    #[must_use]
+    pub fn info(&self) -> &'static CheckInfo {
+        self.info
+    }
+
+    /// Judges. Evidence that says of itself that something is missing turns a pass into inconclusive.
+    #[must_use]
+    pub fn judge(&self, evidence: &Evidence) -> Finding {
+        let mut finding = (self.run)(evidence);
+        if finding.ruling == Ruling::Pass && let Some(note) = evidence.spoiling_notes().next() {
+            finding.ruling = Ruling::Inconclusive;
+            finding.headline = format!("the evidence is incomplete ({}): {}", note.code, note.text);
+            finding.advice = Some("run it again; what is missing cannot be judged".to_owned());
+        }
+        finding
+    }
+}
+
+/// Judges one scenario's evidence by several checks.
+#[must_use]
+pub fn judge(evidence: &Evidence, checks: &[Check]) -> Verdict {
+    let findings = checks.iter().map(|c| c.judge(evidence)).collect();
+    let h = &evidence.header;
+    Verdict::of(&h.run, &h.service, h.seed, &h.placement, findings)
+}
