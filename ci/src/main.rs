@@ -1,1 +1,84 @@
-fn main() {}
+//! `cargo ci`: every step of the project's checks, so that a workflow file and a person run the same thing.
+//!
+//! Only the standard library: this package is built before anything else and must never be the reason
+//! that a dependency is compiled.
+
+mod images;
+mod json;
+mod nightly;
+mod options;
+mod pr;
+mod step;
+mod tidy;
+mod workspace;
+
+use std::fmt;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo ci COMMAND
+
+  pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, suites
+  tidy                  the rules of this repository that no compiler knows
+  nightly [--rounds N]  pr, then the suites N times with fresh seeds (default 10)
+  images [--tag TAG]    static binaries of the players and their images (default tag: local)
+  help                  print this
+
+Exit codes: 0 all good, 1 a step failed or tidy found something, 2 wrong use, 5 a tool is missing or broken.
+";
+
+/// Why a command ends without success.
+#[derive(Debug, PartialEq, Eq)]
+enum Failure {
+    /// The command line is wrong.
+    Usage(String),
+    /// A step said no; what it printed says why.
+    Red(String),
+    /// A tool could not be run or gave something unreadable.
+    Tool(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Usage(what) => write!(f, "{what}\n\n{USAGE}"),
+            Self::Red(what) | Self::Tool(what) => f.write_str(what),
+        }
+    }
+}
+
+impl Failure {
+    fn exit_code(&self) -> u8 {
+        match self {
+            Self::Red(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Tool(_) => 5,
+        }
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os().skip(1).map(|it| it.to_string_lossy().into_owned()).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("ci: {failure}");
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}
+
+fn run(arguments: &[String]) -> Result<(), Failure> {
+    let (command, rest) = arguments.split_first().ok_or_else(|| Failure::Usage("which command?".to_owned()))?;
+    match command.as_str() {
+        "pr" => options::none(rest).and_then(|()| pr::run()),
+        "tidy" => options::none(rest).and_then(|()| tidy::run()),
+        "nightly" => options::number(rest, "--rounds", 10).and_then(nightly::run),
+        "images" => options::text(rest, "--tag", "local").and_then(|tag| images::run(&tag)),
+        "help" | "-h" | "--help" => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        other => Err(Failure::Usage(format!("unknown command {other}"))),
+    }
+}

@@ -1,0 +1,25 @@
+//! What a pull request must pass. The cheap steps come first; the suites come last, so that a log ends with
+//! the summary of the test runner.
+
+use std::time::Instant;
+
+use crate::step::{Step, done};
+use crate::{Failure, tidy};
+
+/// Everything, stopping at the first failure.
+pub fn run() -> Result<(), Failure> {
+    Step::cargo("format", &["fmt", "--all", "--check"]).run()?;
+    let lints = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
+    Step::cargo("clippy", &lints).run()?;
+    let start = Instant::now();
+    tidy::run()?;
+    done("tidy", start);
+    Step::cargo("documentation", &["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings").run()?;
+    Step::cargo("tests", &["test", "--workspace", "--exclude", "suites"]).run()?;
+    suites().run()
+}
+
+/// The suites, by the command the README tells everybody.
+pub fn suites() -> Step {
+    Step::cargo("suites", &["test", "-p", "suites"]).last()
+}
