@@ -1,6 +1,6 @@
 //! The checks: one promise each, `&Evidence` in, a [`Finding`] out.
 
-mod catalogue;
+pub mod catalogue;
 
 use crate::evidence::Evidence;
 use crate::{Finding, Ruling, Verdict};

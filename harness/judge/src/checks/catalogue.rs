@@ -1,0 +1,86 @@
+//! What each check promises, measures and proves, in words for the person who reads its verdict.
+//!
+//! The entries are constants, so that a check names its own entry and cannot name one that does not exist. [`info`] is
+//! for ids that come from outside, such as a command line.
+//!
+//! ```
+//! use judge::checks::catalogue;
+//!
+//! assert_eq!(catalogue::B4.name, "HalfOpenSingleProbe");
+//! assert_eq!(catalogue::info("b4"), Some(catalogue::B4));
+//! assert_eq!(catalogue::info("B99"), None);
+//! ```
+
+mod breaker;
+mod idempotency;
+mod retry;
+mod trust;
+
+use serde::Serialize;
+
+pub use breaker::{B1, B2, B3, B4, B5, B6, B7, B12};
+pub use idempotency::{I1, I2, I3, I4, I5, I6};
+pub use retry::{R1, R2, R3, R6, R12, R13};
+pub use trust::{H1, H2, H3, H4};
+
+/// How much a check is worth to a payments team: what to fix, and to build, first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Tier {
+    /// Money or availability is lost when it fails.
+    One,
+    /// The service recovers worse than it promises.
+    Two,
+    /// Useful to know.
+    Three,
+}
+
+impl Tier {
+    /// 1, 2 or 3.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        match self {
+            Tier::One => 1,
+            Tier::Two => 2,
+            Tier::Three => 3,
+        }
+    }
+}
+
+/// One entry of the catalogue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct CheckInfo {
+    /// Its id, e.g. `B4`.
+    pub id: &'static str,
+    /// Its name, e.g. `HalfOpenSingleProbe`.
+    pub name: &'static str,
+    /// Its weight.
+    pub tier: Tier,
+    /// What the service promises when the check passes.
+    pub promise: &'static str,
+    /// What is measured, and by which witness.
+    pub measure: &'static str,
+    /// The rule that decides.
+    pub rule: &'static str,
+    /// How likely a correct service is failed by chance.
+    pub false_alarm: &'static str,
+    /// When it says inconclusive instead.
+    pub inconclusive: &'static str,
+    /// Known classes of bugs that a failure points to.
+    pub bug_classes: &'static [&'static str],
+    /// The scenarios whose evidence it reads, separated by commas.
+    pub scenario: &'static str,
+}
+
+/// Every check, in the order of reports.
+pub static CATALOGUE: &[CheckInfo] = &[
+    *R1, *R2, *R3, *R6, *R12, *R13, *I1, *I2, *I3, *I4, *I5, *I6, *B1, *B2, *B3, *B4, *B5, *B6, *B7, *B12, *H1, *H2,
+    *H3, *H4,
+];
+
+/// The entry of that id or name, whatever its case; `None` when there is none. `R7` gives [`R6`], which covers it.
+#[must_use]
+pub fn info(id_or_name: &str) -> Option<&'static CheckInfo> {
+    let asked = if id_or_name.eq_ignore_ascii_case("R7") { R6.id } else { id_or_name };
+    CATALOGUE.iter().find(|c| c.id.eq_ignore_ascii_case(asked) || c.name.eq_ignore_ascii_case(asked))
+}

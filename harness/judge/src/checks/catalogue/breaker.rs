@@ -1,0 +1,175 @@
+//! Entries about circuit breakers.
+
+use super::{CheckInfo, Tier};
+
+/// B1 TripsAtThreshold.
+pub const B1: &CheckInfo = &CheckInfo {
+    id: "B1",
+    name: "TripsAtThreshold",
+    tier: Tier::One,
+    promise: "the breaker opens at the declared number of failures: not before, and not after",
+    measure: "failing calls that reached the proxy before the first call that was rejected without reaching it; and \
+        calls rejected in the steps that stay below the threshold",
+    rule: "one call at a time: exactly `threshold` calls arrive before the first rejection. When calls overlapped: \
+        at least `threshold`, at most `threshold` plus the calls in flight. Below the threshold, and after the \
+        count was reset, nothing is rejected",
+    false_alarm: "none: arrivals are counted",
+    inconclusive: "a step of the scenario left no outcomes, or the calls meant to fail did not fail",
+    bug_classes: &[
+        "`>` where `>=` was meant: one failure too many or too few",
+        "a breaker made anew for each request, which never counts to two",
+        "successes do not reset a consecutive count, so that old failures add up until a healthy service is cut off",
+        "a sliding window that forgets nothing, or too much",
+        "each retry counts as a call, or only the whole retried call does, against the promise",
+    ],
+    scenario: "breaker-trip, breaker-recovery",
+};
+
+/// B2 OpenFailsFast.
+pub const B2: &CheckInfo = &CheckInfo {
+    id: "B2",
+    name: "OpenFailsFast",
+    tier: Tier::One,
+    promise: "while the breaker is open, callers are refused at once and with the declared answer, and the \
+        dependency gets no call",
+    measure: "calls sent while open: arrivals at the proxy, the callers' latencies, statuses, Retry-After and the \
+        problem details they got",
+    rule: "no arrival; every answer has the declared status within the fast-fail limit plus the noise bound; \
+        Retry-After, when sent, promises no more than the open time that is left, rounded up to a second; the \
+        `status` member of problem details equals the wire status",
+    false_alarm: "none for the counts; the latency rule only judges when no canary pause exceeded the noise bound",
+    inconclusive: "the breaker never opened, no call was sent while it was open, or a canary pause exceeded the \
+        noise bound",
+    bug_classes: &[
+        "the state is looked at after the call instead of before it",
+        "an open breaker that still waits for a pool slot, or sleeps through the retry delays, before it rejects",
+        "Retry-After holds the configured open time, not what is left of it",
+        "the rejection surfaces as a 500 of the framework",
+    ],
+    scenario: "breaker-trip",
+};
+
+/// B3 OpenDuration.
+pub const B3: &CheckInfo = &CheckInfo {
+    id: "B3",
+    name: "OpenDuration",
+    tier: Tier::Two,
+    promise: "the breaker stays open for the declared time, and no longer",
+    measure: "the open instant (the failure of the last call that arrived before the first rejection), the first \
+        arrival after it, and the first call that was sent after the open time",
+    rule: "no arrival before the open time less 2 ms; the first call later than the open time plus the noise bound \
+        reaches the proxy as the probe; each failed probe multiplies the open time by the declared growth",
+    false_alarm: "none within the noise bound: an arrival that is too early cannot be caused by delay, and a late \
+        probe is only judged when no canary pause exceeded the bound",
+    inconclusive: "the breaker never opened, no call was sent in the stretch that decides, or a canary pause \
+        exceeded the noise bound",
+    bug_classes: &[
+        "open time in the wrong unit",
+        "the open time runs from the first failure, or starts again with each rejected call and so never ends under \
+            load",
+        "open never turns half-open without a timer that nobody started",
+    ],
+    scenario: "breaker-recovery, breaker-relapse",
+};
+
+/// B4 HalfOpenSingleProbe.
+pub const B4: &CheckInfo = &CheckInfo {
+    id: "B4",
+    name: "HalfOpenSingleProbe",
+    tier: Tier::One,
+    promise: "a half-open breaker lets exactly the declared number of probes through and refuses every other caller \
+        until they are answered",
+    measure: "32 callers after the open time while the proxy holds the probe: calls that reached the proxy before \
+        the release, and the other callers' answers and when they got them",
+    rule: "while the probe was held the proxy saw exactly the permitted number of calls (none at all: the breaker \
+        is stuck); every other caller was rejected before the release, none waited behind the probe. In every cycle",
+    false_alarm: "none: the hold makes the overlap certain, and calls are counted",
+    inconclusive: "no call was held or released in a probe step although calls arrived, or a probe step left no \
+        outcomes",
+    bug_classes: &[
+        "transition and permit are not atomic (the class of resilience4j #1432): every caller that sees half-open \
+            goes through",
+        "the permit is taken by a check and given by a later step, so that callers in between all pass",
+        "callers queue behind the probe and pour out when it succeeds",
+    ],
+    scenario: "breaker-recovery, breaker-relapse",
+};
+
+/// B5 ProbeFailureReopens.
+pub const B5: &CheckInfo = &CheckInfo {
+    id: "B5",
+    name: "ProbeFailureReopens",
+    tier: Tier::Two,
+    promise: "a failed probe opens the breaker again for a full open time",
+    measure: "the probe's failure at the proxy, and the calls sent in the first three quarters of the open time \
+        that follows",
+    rule: "none of these calls reaches the proxy, and each is rejected with the declared status",
+    false_alarm: "none for the count; calls so close to the end of the new open time that the noise bound matters \
+        are left out",
+    inconclusive: "the probe met no failure, no call followed it within the new open time, or a canary pause \
+        exceeded the noise bound",
+    bug_classes: &[
+        "a failed probe closes the breaker: any answer counts as recovery",
+        "a failed probe leaves it half-open, and each caller becomes a probe",
+        "the threshold is counted again in half-open, so that one failed probe is not enough",
+    ],
+    scenario: "breaker-relapse",
+};
+
+/// B6 ProbeSuccessResets.
+pub const B6: &CheckInfo = &CheckInfo {
+    id: "B6",
+    name: "ProbeSuccessResets",
+    tier: Tier::Two,
+    promise: "a successful probe closes the breaker and starts the count anew",
+    measure: "after a successful probe: good calls, then threshold-1 failing calls, then one good call, and which \
+        of them reached the proxy",
+    rule: "all of them reach the proxy: the good calls pass, and threshold-1 new failures do not open the breaker. \
+        In every cycle",
+    false_alarm: "none: arrivals are counted",
+    inconclusive: "no probe succeeded, or the steps after it left no outcomes",
+    bug_classes: &[
+        "the failure count is not reset by a good probe: the next single failure opens it again",
+        "a good probe leaves the breaker half-open, and callers are rejected by a healthy dependency's breaker",
+    ],
+    scenario: "breaker-recovery",
+};
+
+/// B7 ProbeNeverAnswers.
+pub const B7: &CheckInfo = &CheckInfo {
+    id: "B7",
+    name: "ProbeNeverAnswers",
+    tier: Tier::One,
+    promise: "a probe that gets no answer does not lock the breaker: a new probe is let through after a further \
+        open time",
+    measure: "a probe whose call hangs at the proxy until the service gives it up; the calls sent after the open \
+        time that follows",
+    rule: "at least one of these calls reaches the proxy, and no more than the permitted number while it is held",
+    false_alarm: "none within the noise bound: the first call is sent after the open time has surely ended",
+    inconclusive: "the probe did not hang, the service had not given it up when the later calls were sent, or a \
+        canary pause exceeded the noise bound",
+    bug_classes: &[
+        "a lost permit: cancelled, timed-out or ignored probes never give it back, and half-open lasts for ever",
+        "the attempt has no timeout of its own, so that the probe is never over",
+    ],
+    scenario: "breaker-relapse",
+};
+
+/// B12 StateTruth.
+pub const B12: &CheckInfo = &CheckInfo {
+    id: "B12",
+    name: "StateTruth",
+    tier: Tier::Three,
+    promise: "the breaker's endpoint does not contradict what the wire shows",
+    measure: "readings of the breaker's endpoint against the stretches in which the wire proves it closed or open",
+    rule: "no reading says `open` while calls pass and `closed` while they are rejected; the counter of calls that \
+        were not permitted does not exceed the rejections that callers saw, and does not stay behind them. The wire \
+        is the witness: a reading can be refuted and never acquits",
+    false_alarm: "none: readings within the noise bound of a change are left out",
+    inconclusive: "no reading was taken while the wire proves a state",
+    bug_classes: &[
+        "the endpoint shows another breaker of the same name, or another instance",
+        "the state is only updated by the next call, so that dashboards show `open` for ever",
+    ],
+    scenario: "breaker-trip, breaker-recovery, breaker-relapse",
+};
