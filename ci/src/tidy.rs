@@ -41,7 +41,7 @@ pub fn run() -> Result<(), Failure> {
     let mut findings = direction::check(&workspace.members);
     findings.extend(table::check(&workspace)?);
     findings.extend(purity::check()?);
-    findings.extend(features::check()?);
+    findings.extend(features::check(&workspace.root)?);
     findings.extend(files::check(&workspace.root)?);
     findings.extend(readme::check(&workspace.root));
     findings.sort();

@@ -1,9 +1,10 @@
 //! Nothing is compiled twice: the builds that people mix must ask for the same features of every crate they
-//! share, or cargo compiles it again for each.
+//! share, or cargo compiles it, and everything above it, again for each.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
-use super::Finding;
+use super::{Finding, table};
 use crate::Failure;
 use crate::step::{cargo, output};
 
@@ -11,18 +12,19 @@ use crate::step::{cargo, output};
 const BUILDS: &[(&str, &str)] =
     &[("harness-cli", "normal,build"), ("suites", "normal,build,dev"), ("payments", "normal,build")];
 
-/// For each crate (with its version) the feature sets it is built with; more than one where a build script or
+/// For each crate (with its version) the feature sets it is built with: more than one where a build script or
 /// a macro wants others than the program.
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// Asks cargo for the graph of each build and compares them.
-pub fn check() -> Result<Vec<Finding>, Failure> {
+pub fn check(root: &Path) -> Result<Vec<Finding>, Failure> {
     let mut graphs = Vec::new();
     for (package, edges) in BUILDS {
         let tree = ["tree", "--locked", "-p", package, "-e", edges, "-f", "{p}|{f}", "--prefix", "none"];
         graphs.push((*package, graph(&output(cargo(), &tree)?)));
     }
-    Ok(compare(&graphs))
+    let manifest = table::read(root, "Cargo.toml")?;
+    Ok(compare(&graphs, &table::lines(&manifest)))
 }
 
 fn graph(tree: &str) -> Graph {
@@ -36,74 +38,95 @@ fn graph(tree: &str) -> Graph {
     graph
 }
 
-fn compare(graphs: &[(&str, Graph)]) -> Vec<Finding> {
+/// One finding for each crate that two builds want differently, at its line in the table if it has one.
+fn compare(graphs: &[(&str, Graph)], table: &BTreeMap<&str, usize>) -> Vec<Finding> {
+    let packages: BTreeSet<&String> = graphs.iter().flat_map(|(_, graph)| graph.keys()).collect();
     let mut findings = Vec::new();
-    for (index, (first, left)) in graphs.iter().enumerate() {
-        for (second, right) in &graphs[index + 1..] {
-            for (package, ours) in left {
-                if let Some(theirs) = right.get(package).filter(|theirs| *theirs != ours) {
-                    findings.push(difference(package, (first, ours), (second, theirs)));
-                }
-            }
+    for package in packages {
+        let wanted: Vec<(&str, &BTreeSet<String>)> =
+            graphs.iter().filter_map(|(build, graph)| Some((*build, graph.get(package)?))).collect();
+        // Where one build has every variant of the other, the other costs nothing more.
+        let twice =
+            wanted.iter().any(|(_, one)| wanted.iter().any(|(_, two)| !one.is_subset(two) && !two.is_subset(one)));
+        if twice {
+            findings.push(difference(package, &wanted, table));
         }
     }
     findings
 }
 
-fn difference(package: &str, left: (&str, &BTreeSet<String>), right: (&str, &BTreeSet<String>)) -> Finding {
-    let only = |here: &BTreeSet<String>, there: &BTreeSet<String>| {
-        let split = |sets: &BTreeSet<String>| -> BTreeSet<String> {
-            sets.iter().flat_map(|set| set.split(',')).filter(|it| !it.is_empty()).map(str::to_owned).collect()
-        };
-        split(here).difference(&split(there)).cloned().collect::<Vec<_>>().join(", ")
-    };
-    let (more, fewer) = (only(left.1, right.1), only(right.1, left.1));
+fn difference(package: &str, wanted: &[(&str, &BTreeSet<String>)], table: &BTreeMap<&str, usize>) -> Finding {
     let name = package.split(' ').next().unwrap_or(package);
-    let missing =
-        [more.as_str(), fewer.as_str()].into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(", ");
-    let say = |(build, _): (&str, _), features: &str| match features {
-        "" => format!("{build} asks for nothing more"),
-        features => format!("{build} adds {features}"),
+    let features: Vec<(&str, BTreeSet<&str>)> = wanted
+        .iter()
+        .map(|(build, sets)| (*build, sets.iter().flat_map(|set| set.split(',')).filter(|it| !it.is_empty()).collect()))
+        .collect();
+    let all: BTreeSet<&str> = features.iter().flat_map(|(_, features)| features).copied().collect();
+    let missing = |features: &BTreeSet<&str>| all.difference(features).copied().collect::<Vec<_>>().join(", ");
+    let lacks: Vec<String> = features
+        .iter()
+        .filter(|(_, features)| features.len() < all.len())
+        .map(|(build, features)| format!("{build} lacks {}", missing(features)))
+        .collect();
+    let what = match lacks.as_slice() {
+        [] => format!("{package} is compiled twice: its variants for programs and for macros are mixed differently"),
+        lacks => format!("{package} is compiled twice: {}", lacks.join(", ")),
     };
-    let what = format!("{package} is compiled twice: {}, {}", say(left, &more), say(right, &fewer));
-    let fix = match missing.as_str() {
-        "" => format!(
-            "a build script or macro shares it only in one; see `cargo tree -p {} -i {name} -e features`",
-            left.0
-        ),
-        features => format!(
-            "add {features} of {name} to the table in Cargo.toml, or to the crate that asks (`cargo tree -p {} -i {name} -e features`)",
-            if more.is_empty() { right.0 } else { left.0 }
+    let tree = features.iter().max_by_key(|(_, features)| features.len()).map_or("", |(build, _)| build);
+    let fix = match table.contains_key(name) {
+        true => {
+            "add what is missing to this line; if it is there, a member of that build must name the crate".to_owned()
+        }
+        false => format!(
+            "add {name} with these features to the table and to a member of the build that lacks them (who asks: `cargo tree -p {tree} -i {name} -e features`)"
         ),
     };
-    Finding::new("Cargo.toml", 1, what, fix)
+    Finding::new("Cargo.toml", table.get(name).copied().unwrap_or(1), what, fix)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn findings(trees: &[&str]) -> Vec<Finding> {
+        let graphs: Vec<_> = ["one", "two", "three"].into_iter().zip(trees.iter().map(|tree| graph(tree))).collect();
+        compare(&graphs, &BTreeMap::from([("b", 7)]))
+    }
+
     /// Proves that equal features pass in any order of lines, with repeats, and whatever else a build has.
     #[test]
     fn equal_features_pass() {
-        let one = graph("a v1.0.0 (/w)|\nb v2.0.0|std,x\nb v2.0.0|std,x (*)\nc v1.0.0|\n");
-        let two = graph("b v2.0.0|std,x\nd v1.0.0|y\n");
-        assert_eq!(compare(&[("one", one), ("two", two)]), []);
+        let one = "a v1.0.0 (/w)|\nb v2.0.0|std,x\nb v2.0.0|std,x (*)\nc v1.0.0|\n";
+        assert_eq!(findings(&[one, "b v2.0.0|std,x\nd v1.0.0|y\n"]), []);
     }
 
-    /// Proves that a difference names the crate, who adds what, and the line to add.
+    /// Proves that a difference names the crate, who lacks what, and the line of the table.
     #[test]
     fn a_difference_names_the_feature() {
-        let one = graph("b v2.0.0|std,x\n");
-        let two = graph("b v2.0.0|std\n");
-        let [finding] = &compare(&[("one", one), ("two", two)])[..] else { panic!("one finding") };
-        assert_eq!(finding.what, "b v2.0.0 is compiled twice: one adds x, two asks for nothing more");
-        assert!(finding.fix.starts_with("add x of b to the table"), "{finding}");
+        let [finding] = &findings(&["b v2.0.0|std,x\n", "b v2.0.0|std\n", "b v2.0.0|std,x,y\n"])[..] else {
+            panic!("one finding")
+        };
+        assert_eq!(finding.what, "b v2.0.0 is compiled twice: one lacks y, two lacks x, y");
+        assert_eq!((finding.line, finding.fix.starts_with("add what is missing to this line")), (7, true), "{finding}");
+    }
+
+    /// Proves that a crate outside the table gets the advice to bring it in.
+    #[test]
+    fn a_crate_outside_the_table_is_brought_in() {
+        let [finding] = &findings(&["c v2.0.0|x\n", "c v2.0.0|\n"])[..] else { panic!("one finding") };
+        assert!(finding.fix.contains("cargo tree -p one -i c"), "{finding}");
+    }
+
+    /// Proves that a variant more, for a macro, is no second compilation of the other.
+    #[test]
+    fn a_variant_for_macros_is_apart() {
+        assert_eq!(findings(&["b v2.0.0|x\n", "b v2.0.0|x\nb v2.0.0|y\n"]), []);
+        assert_eq!(findings(&["b v2.0.0|x\nb v2.0.0|z\n", "b v2.0.0|x\nb v2.0.0|y\n"]).len(), 1);
     }
 
     /// Proves that two versions of a crate are two crates.
     #[test]
     fn versions_are_apart() {
-        assert_eq!(compare(&[("one", graph("b v1.0.0|x\n")), ("two", graph("b v2.0.0|y\n"))]), []);
+        assert_eq!(findings(&["b v1.0.0|x\n", "b v2.0.0|y\n"]), []);
     }
 }

@@ -1,5 +1,6 @@
 //! One version table: every line of it is used, and no member has a version of its own.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::Finding;
@@ -18,8 +19,14 @@ pub fn check(workspace: &Workspace) -> Result<Vec<Finding>, Failure> {
     Ok(findings)
 }
 
-fn read(root: &Path, path: &str) -> Result<String, Failure> {
+/// Reads a manifest.
+pub fn read(root: &Path, path: &str) -> Result<String, Failure> {
     std::fs::read_to_string(root.join(path)).map_err(|error| Failure::Tool(format!("cannot read {path}: {error}")))
+}
+
+/// The crates of the table and their line numbers.
+pub fn lines(root: &str) -> BTreeMap<&str, usize> {
+    entries(root, |section| section == "workspace.dependencies").map(|(line, name, _)| (name, line)).collect()
 }
 
 fn unused(root: &str, used: &[&str]) -> Vec<Finding> {
