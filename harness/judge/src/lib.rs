@@ -5,4 +5,12 @@
 
 #![deny(missing_docs)]
 
+pub mod duration;
 pub mod evidence;
+mod finding;
+pub mod law;
+pub mod promise;
+pub mod sim;
+pub mod stats;
+
+pub use finding::{Fact, Finding, Line, MAX_LINES, NotPromised, Ruling, Verdict};
