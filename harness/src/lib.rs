@@ -1,1 +1,4 @@
 //! TBD
+
+pub mod collector;
+pub mod probe;
