@@ -1,1 +1,53 @@
-//! TBD
+//! A programmable chaos proxy that is also the witness of every attempt.
+//!
+//! A [`Proxy`] has named links. Each accepts connections and passes them to its upstream, as HTTP/1.1 or as bytes.
+//! [`Rule`]s that are armed on it strike chosen calls at a chosen phase of the exchange; a handle ([`Armed`]) keeps a
+//! rule in force, and also releases the calls that it holds. Everything that happens is written to a bounded [`Log`] as
+//! the evidence types of `judge`.
+//!
+//! ```no_run
+//! use chaos_proxy::{Effect, Fault, LinkConfig, Proxy, ProxyConfig, Rule, Schedule};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let bank = LinkConfig::http("bank").upstream("127.0.0.1:9000").key_header("Idempotency-Key");
+//! let proxy = Proxy::start(ProxyConfig::new([bank])).await?;
+//! println!("point the service at http://{}", proxy.link_addr("bank")?);
+//!
+//! // The bank answers the first call of every key, and the client gets a RST instead of the answer.
+//! let lost = Rule::new("lost", Fault::reply_lost(Effect::Reset)).schedule(Schedule::FailFirst { n: 1 });
+//! let armed = proxy.arm(lost)?;
+//! // ... load ...
+//! let window = armed.disarm();
+//! assert!(window.fired > 0);
+//! let evidence = proxy.log().drain();
+//! proxy.shutdown().await;
+//! # Ok(())
+//! # }
+//! ```
+
+#![deny(missing_docs)]
+
+mod clock;
+mod config;
+mod engine;
+mod error;
+mod link;
+mod live;
+mod log;
+mod proxy;
+mod rules;
+mod serve;
+mod sync;
+mod tasks;
+
+pub use clock::Clock;
+pub use config::{DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
+pub use engine::{Armed, Held, MAX_RULES, WaitError};
+pub use error::ProxyError;
+pub use live::LiveAttempt;
+pub use log::{Event, Log, Page, SUBSCRIPTION_LIMIT, Subscription};
+pub use proxy::{AskError, Proxy};
+pub use rules::{
+    Delay, Effect, Fault, HeaderIs, HoldThen, MAX_RULES_BYTES, Match, OrdinalRange, Per, Phase, Rule, RuleError,
+    Schedule, Step, Then, rules_from_json,
+};

@@ -1,0 +1,63 @@
+//! Why a rule cannot be armed.
+
+/// Why a rule, or a list of rules, was refused. Nothing was armed then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RuleError {
+    /// The text is not the grammar.
+    #[error("the rules cannot be read: {0}")]
+    Unreadable(String),
+    /// A field's value does not hold.
+    #[error("rule `{rule}`: `{field}` {reason}")]
+    BadField {
+        /// The rule.
+        rule: String,
+        /// Path of the field within the rule.
+        field: String,
+        /// What is wrong with it and what would do.
+        reason: String,
+    },
+    /// The effect means nothing at that phase.
+    #[error("rule `{rule}`: `{effect}` cannot happen at `{phase}`; valid there: {valid}")]
+    BadCombination {
+        /// The rule.
+        rule: String,
+        /// The phase.
+        phase: &'static str,
+        /// The effect.
+        effect: String,
+        /// Effects that can happen there.
+        valid: &'static str,
+    },
+    /// A rule of that name is in force.
+    #[error("rule `{rule}`: a rule of that id is already armed; disarm it first or choose another id")]
+    Duplicate {
+        /// The rule.
+        rule: String,
+    },
+    /// It names a link that the proxy does not have.
+    #[error("rule `{rule}`: there is no link `{link}`; the links are: {links}")]
+    UnknownLink {
+        /// The rule.
+        rule: String,
+        /// The name it gave.
+        link: String,
+        /// The names there are.
+        links: String,
+    },
+    /// An HTTP phase on a link that does not parse HTTP.
+    #[error(
+        "rule `{rule}`: link `{link}` is plain TCP, where only faults at `connect` can strike; make it an HTTP link"
+    )]
+    NeedsHttp {
+        /// The rule.
+        rule: String,
+        /// The link.
+        link: String,
+    },
+    /// Too many rules.
+    #[error("more than {limit} rules would be armed; disarm some first")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+}

@@ -1,0 +1,31 @@
+//! Rules from a file.
+
+use serde::Deserialize;
+
+use super::{Rule, RuleError};
+
+/// A longer rules file is refused.
+pub const MAX_RULES_BYTES: usize = 4 << 20;
+
+/// Reads a JSON array of rules, or an object with such an array under `rules`, and validates each.
+///
+/// # Errors
+/// Says which line or which field of which rule is wrong.
+pub fn rules_from_json(text: &str) -> Result<Vec<Rule>, RuleError> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        rules: Vec<Rule>,
+    }
+    if text.len() > MAX_RULES_BYTES {
+        return Err(RuleError::Unreadable(format!("longer than {MAX_RULES_BYTES} bytes")));
+    }
+    let unreadable = |e: serde_json::Error| RuleError::Unreadable(e.to_string());
+    let rules = if text.trim_start().starts_with('{') {
+        serde_json::from_str::<File>(text).map_err(unreadable)?.rules
+    } else {
+        serde_json::from_str::<Vec<Rule>>(text).map_err(unreadable)?
+    };
+    rules.iter().try_for_each(Rule::validate)?;
+    Ok(rules)
+}

@@ -1,0 +1,180 @@
+//! What must hold of a rule before it may be armed. Everything is checked here, once.
+
+use super::{Delay, Effect, Fault, HeaderIs, Match, Phase, Rule, RuleError, Schedule, Step};
+
+/// The longest delay, hold and time to live: a day. A longer one is a slip of units.
+const MAX_MS: u64 = 86_400_000;
+/// The longest id of a rule.
+const MAX_ID_BYTES: usize = 200;
+/// The largest body of a reply.
+const MAX_REPLY_BYTES: usize = 1 << 20;
+/// The longest sequence.
+const MAX_STEPS: usize = 10_000;
+
+pub(super) fn rule(rule: &Rule) -> Result<(), RuleError> {
+    let check = Check { rule };
+    check.id()?;
+    check.matching(&rule.matching)?;
+    check.schedule()?;
+    check.faults()?;
+    check.connect_sees_no_request()?;
+    check.that("uses", rule.uses != Some(0), "must be at least 1; leave it out for no limit")?;
+    check.that("ttl_ms", rule.ttl_ms.is_none_or(|t| (1..=MAX_MS).contains(&t)), "must be 1 to 86400000 (a day)")
+}
+
+struct Check<'a> {
+    rule: &'a Rule,
+}
+
+impl Check<'_> {
+    fn that(&self, field: &str, holds: bool, reason: &str) -> Result<(), RuleError> {
+        if holds {
+            return Ok(());
+        }
+        Err(RuleError::BadField { rule: self.rule.id.clone(), field: field.to_owned(), reason: reason.to_owned() })
+    }
+
+    fn id(&self) -> Result<(), RuleError> {
+        let id = &self.rule.id;
+        let holds = !id.trim().is_empty() && id.len() <= MAX_ID_BYTES && !id.contains(char::is_control);
+        self.that("id", holds, "must be 1 to 200 bytes without control characters")
+    }
+
+    fn matching(&self, m: &Match) -> Result<(), RuleError> {
+        let method_holds = m.method.as_ref().is_none_or(|m| is_token(m));
+        self.that("match.method", method_holds, "must be an HTTP method such as `POST`")?;
+        let path_holds = m.path.as_ref().is_none_or(|p| p.starts_with('/') || p.starts_with('*'));
+        self.that("match.path", path_holds, "must begin with `/`; end it with `*` to match what it begins with")?;
+        let star_holds = m.path.as_ref().is_none_or(|p| !p.trim_end_matches('*').contains('*') && !p.ends_with("**"));
+        self.that("match.path", star_holds, "may have one `*`, at its end")?;
+        if let Some(HeaderIs { name, .. }) = &m.header {
+            self.that("match.header.name", is_token(name), "must be a header name such as `x-tenant`")?;
+        }
+        if let Some(range) = m.ordinal {
+            self.that("match.ordinal.from", range.from != Some(0), "counts from 1")?;
+            let holds = range.to.is_none_or(|to| to >= range.from.unwrap_or(1));
+            self.that("match.ordinal.to", holds, "must not be below `from`")?;
+        }
+        Ok(())
+    }
+
+    fn schedule(&self) -> Result<(), RuleError> {
+        let at_least_one = "must be at least 1";
+        match &self.rule.schedule {
+            Schedule::Always => Ok(()),
+            Schedule::FailFirst { n } => self.that("schedule.fail_first.n", *n > 0, at_least_one),
+            Schedule::Every { n } => self.that("schedule.every.n", *n > 0, at_least_one),
+            Schedule::Nth { n } => self.that("schedule.nth.n", *n > 0, at_least_one),
+            Schedule::Probability { p } => {
+                self.that("schedule.probability.p", (0.0..=1.0).contains(p), "must be 0 to 1")
+            }
+            Schedule::Sequence { steps, .. } => {
+                let holds = (1..=MAX_STEPS).contains(&steps.len());
+                self.that("schedule.sequence.steps", holds, "must have 1 to 10000 steps")?;
+                let struck = self.rule.faults().count();
+                let on_connect = self.rule.faults().filter(|f| f.at == Phase::Connect).count();
+                let reason = "must strike all at `connect` or none: a connection is decided on before its requests";
+                self.that("schedule.sequence.steps", on_connect == 0 || on_connect == struck, reason)?;
+                let some = steps.iter().any(|s| *s != Step::Pass);
+                self.that("schedule.sequence.steps", some, "must have a fault among them")
+            }
+        }
+    }
+
+    fn faults(&self) -> Result<(), RuleError> {
+        if let Schedule::Sequence { steps, .. } = &self.rule.schedule {
+            let reason = "must be left out beside a sequence, whose steps say what happens";
+            self.that("fault", self.rule.fault.is_none(), reason)?;
+            for (i, step) in steps.iter().enumerate() {
+                if let Step::Fault(fault) = step {
+                    self.fault(&format!("schedule.sequence.steps[{i}]"), fault)?;
+                }
+            }
+            return Ok(());
+        }
+        match &self.rule.fault {
+            Some(fault) => self.fault("fault", fault),
+            None => self.that("fault", false, "is missing: write { at = <phase>, effect = <effect> }"),
+        }
+    }
+
+    fn fault(&self, field: &str, fault: &Fault) -> Result<(), RuleError> {
+        let valid = effects_at(fault.at);
+        let word = fault.effect.word();
+        let name = word.split(' ').next().unwrap_or_default();
+        if !valid.split(", ").any(|v| v == name) {
+            let rule = self.rule.id.clone();
+            let (phase, effect) = (fault.at.word(), name.to_owned());
+            return Err(RuleError::BadCombination { rule, phase, effect, valid });
+        }
+        let after = format!("{field}.after_bytes");
+        match fault.at {
+            Phase::ResponseBody => {
+                self.that(&after, fault.after_bytes.is_some(), "is missing: how many bytes of the body pass first")?;
+            }
+            _ => self.that(&after, fault.after_bytes.is_none(), "goes with `at = \"response_body\"` only")?,
+        }
+        self.effect(&format!("{field}.effect.{name}"), &fault.effect)
+    }
+
+    fn effect(&self, field: &str, effect: &Effect) -> Result<(), RuleError> {
+        match effect {
+            Effect::Reset | Effect::Close | Effect::Hang => Ok(()),
+            Effect::Hold { timeout_ms, .. } => {
+                let holds = (1..=MAX_MS).contains(timeout_ms);
+                self.that(&format!("{field}.timeout_ms"), holds, "must be 1 to 86400000 (a day)")
+            }
+            Effect::Delay(Delay::Ms(ms)) => self.delay(&format!("{field}.ms"), *ms),
+            Effect::Delay(Delay::Uniform { lo_ms, hi_ms }) => {
+                self.delay(&format!("{field}.uniform.lo_ms"), *lo_ms)?;
+                self.delay(&format!("{field}.uniform.hi_ms"), *hi_ms)?;
+                self.that(&format!("{field}.uniform.hi_ms"), hi_ms >= lo_ms, "must not be below `lo_ms`")
+            }
+            Effect::Reply { status, headers, body } => {
+                let holds = (200..=599).contains(status);
+                self.that(&format!("{field}.status"), holds, "must be 200 to 599")?;
+                let bodiless = matches!(status, 204 | 304);
+                self.that(&format!("{field}.body"), !bodiless || body.is_empty(), "cannot go with this status")?;
+                let fits = body.len() <= MAX_REPLY_BYTES;
+                self.that(&format!("{field}.body"), fits, "must not be longer than 1 MiB")?;
+                headers.iter().try_for_each(|(name, value)| self.header(field, name, value))
+            }
+        }
+    }
+
+    fn delay(&self, field: &str, ms: f64) -> Result<(), RuleError> {
+        // `contains` also refuses NaN.
+        self.that(field, (0.0..=MAX_MS as f64).contains(&ms), "must be 0 to 86400000 (a day)")
+    }
+
+    fn header(&self, field: &str, name: &str, value: &str) -> Result<(), RuleError> {
+        let field = format!("{field}.headers.{name}");
+        self.that(&field, is_token(name), "is not a header name")?;
+        let ours = ["content-length", "transfer-encoding", "connection"];
+        let free = !ours.iter().any(|o| name.eq_ignore_ascii_case(o));
+        self.that(&field, free, "is set by the proxy itself: leave it out")?;
+        let holds = value.bytes().all(|b| b == b'\t' || (b >= b' ' && b != 0x7f));
+        self.that(&field, holds, "must not have control characters")
+    }
+
+    fn connect_sees_no_request(&self) -> Result<(), RuleError> {
+        let holds = !self.rule.decides_on_connect() || self.rule.matching.is_any();
+        self.that("match", holds, "must be left out at `connect`: no request has been read there, so nothing can match")
+    }
+}
+
+/// Effects that mean something at a phase.
+fn effects_at(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Connect | Phase::ResponseBody => "delay, reset, close, hang, hold",
+        Phase::Request | Phase::Forwarded | Phase::ResponseHead | Phase::Response => {
+            "reply, delay, reset, close, hang, hold"
+        }
+    }
+}
+
+/// Whether `text` is an HTTP token, as methods and header names are.
+pub(crate) fn is_token(text: &str) -> bool {
+    let mark = |b: u8| b"!#$%&'*+-.^_`|~".contains(&b);
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || mark(b))
+}
