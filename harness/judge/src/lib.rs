@@ -5,6 +5,7 @@
 
 #![deny(missing_docs)]
 
+pub mod checks;
 pub mod duration;
 pub mod evidence;
 mod finding;

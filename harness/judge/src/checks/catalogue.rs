@@ -18,6 +18,7 @@ mod trust;
 
 use serde::Serialize;
 
+pub(crate) use breaker::class;
 pub use breaker::{B1, B2, B3, B4, B5, B6, B7, B12};
 pub use idempotency::{I1, I2, I3, I4, I5, I6};
 pub use retry::{R1, R2, R3, R6, R12, R13};

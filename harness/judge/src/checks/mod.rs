@@ -1,5 +1,6 @@
 //! The checks: one promise each, `&Evidence` in, a [`Finding`] out.
 
+pub mod breaker;
 pub mod catalogue;
 
 use crate::evidence::Evidence;

@@ -2,6 +2,44 @@
 
 use super::{CheckInfo, Tier};
 
+/// Classes of bugs, by the name under which a check points to them.
+pub(crate) mod class {
+    pub const OFF_BY_ONE: &str = "`>` where `>=` was meant: one failure too many or too few";
+    pub const PER_REQUEST: &str = "a breaker made anew for each request, which never counts to two";
+    pub const NEVER_FORGETS: &str =
+        "successes do not reset a consecutive count, so that old failures add up until a healthy service is cut off";
+    pub const WINDOW: &str = "a sliding window that forgets nothing, or too much";
+    pub const RETRY_COUNT: &str =
+        "each retry counts as a call, or only the whole retried call does, against the promise";
+    pub const LOOKS_TOO_LATE: &str = "the state is looked at after the call instead of before it";
+    pub const WAITS: &str =
+        "an open breaker that still waits for a pool slot, or sleeps through the retry delays, before it rejects";
+    pub const RETRY_AFTER: &str = "Retry-After holds the configured open time, not what is left of it";
+    pub const OTHER_ANSWER: &str = "the rejection surfaces as a 500 of the framework";
+    pub const UNIT: &str = "open time in the wrong unit";
+    pub const WRONG_START: &str =
+        "the open time runs from the first failure, or starts anew with each rejected call and so never ends";
+    pub const NO_TIMER: &str = "the turn to half-open waits for a timer that nobody started, and never comes";
+    pub const NOT_ATOMIC: &str =
+        "transition and permit are not atomic (the class of resilience4j #1432): all who see half-open go through";
+    pub const TWO_STEPS: &str =
+        "the permit is taken by a check and given by a later step, so that callers in between all pass";
+    pub const QUEUE: &str = "callers queue behind the probe and pour out when it succeeds";
+    pub const FAILURE_CLOSES: &str = "a failed probe closes the breaker: any answer counts as recovery";
+    pub const STAYS_HALF_OPEN: &str = "a failed probe leaves it half-open, and each caller becomes a probe";
+    pub const COUNTS_AGAIN: &str =
+        "the threshold is counted again in half-open, so that one failed probe is not enough";
+    pub const NOT_RESET: &str =
+        "the failure count is not reset by a good probe: the next single failure opens it again";
+    pub const STAYS_LIMITED: &str =
+        "a good probe leaves the breaker half-open, and callers are rejected by a healthy dependency's breaker";
+    pub const LOST_PERMIT: &str =
+        "a lost permit: cancelled, timed-out or ignored probes never give it back, and half-open lasts for ever";
+    pub const NO_TIMEOUT: &str = "the attempt has no timeout of its own, so that the probe is never over";
+    pub const OTHER_BREAKER: &str = "the endpoint shows another breaker of the same name, or another instance";
+    pub const STALE_STATE: &str = "the state is only updated by the next call, so that dashboards show `open` for ever";
+}
+
 /// B1 TripsAtThreshold.
 pub const B1: &CheckInfo = &CheckInfo {
     id: "B1",
@@ -15,13 +53,7 @@ pub const B1: &CheckInfo = &CheckInfo {
         count was reset, nothing is rejected",
     false_alarm: "none: arrivals are counted",
     inconclusive: "a step of the scenario left no outcomes, or the calls meant to fail did not fail",
-    bug_classes: &[
-        "`>` where `>=` was meant: one failure too many or too few",
-        "a breaker made anew for each request, which never counts to two",
-        "successes do not reset a consecutive count, so that old failures add up until a healthy service is cut off",
-        "a sliding window that forgets nothing, or too much",
-        "each retry counts as a call, or only the whole retried call does, against the promise",
-    ],
+    bug_classes: &[class::OFF_BY_ONE, class::PER_REQUEST, class::NEVER_FORGETS, class::WINDOW, class::RETRY_COUNT],
     scenario: "breaker-trip, breaker-recovery",
 };
 
@@ -40,12 +72,7 @@ pub const B2: &CheckInfo = &CheckInfo {
     false_alarm: "none for the counts; the latency rule only judges when no canary pause exceeded the noise bound",
     inconclusive: "the breaker never opened, no call was sent while it was open, or a canary pause exceeded the \
         noise bound",
-    bug_classes: &[
-        "the state is looked at after the call instead of before it",
-        "an open breaker that still waits for a pool slot, or sleeps through the retry delays, before it rejects",
-        "Retry-After holds the configured open time, not what is left of it",
-        "the rejection surfaces as a 500 of the framework",
-    ],
+    bug_classes: &[class::LOOKS_TOO_LATE, class::WAITS, class::RETRY_AFTER, class::OTHER_ANSWER],
     scenario: "breaker-trip",
 };
 
@@ -63,12 +90,7 @@ pub const B3: &CheckInfo = &CheckInfo {
         probe is only judged when no canary pause exceeded the bound",
     inconclusive: "the breaker never opened, no call was sent in the stretch that decides, or a canary pause \
         exceeded the noise bound",
-    bug_classes: &[
-        "open time in the wrong unit",
-        "the open time runs from the first failure, or starts again with each rejected call and so never ends under \
-            load",
-        "open never turns half-open without a timer that nobody started",
-    ],
+    bug_classes: &[class::UNIT, class::WRONG_START, class::NO_TIMER],
     scenario: "breaker-recovery, breaker-relapse",
 };
 
@@ -86,12 +108,7 @@ pub const B4: &CheckInfo = &CheckInfo {
     false_alarm: "none: the hold makes the overlap certain, and calls are counted",
     inconclusive: "no call was held or released in a probe step although calls arrived, or a probe step left no \
         outcomes",
-    bug_classes: &[
-        "transition and permit are not atomic (the class of resilience4j #1432): every caller that sees half-open \
-            goes through",
-        "the permit is taken by a check and given by a later step, so that callers in between all pass",
-        "callers queue behind the probe and pour out when it succeeds",
-    ],
+    bug_classes: &[class::NOT_ATOMIC, class::TWO_STEPS, class::QUEUE],
     scenario: "breaker-recovery, breaker-relapse",
 };
 
@@ -103,16 +120,12 @@ pub const B5: &CheckInfo = &CheckInfo {
     promise: "a failed probe opens the breaker again for a full open time",
     measure: "the probe's failure at the proxy, and the calls sent in the first three quarters of the open time \
         that follows",
-    rule: "none of these calls reaches the proxy, and each is rejected with the declared status",
+    rule: "none of these calls reaches the proxy",
     false_alarm: "none for the count; calls so close to the end of the new open time that the noise bound matters \
         are left out",
     inconclusive: "the probe met no failure, no call followed it within the new open time, or a canary pause \
         exceeded the noise bound",
-    bug_classes: &[
-        "a failed probe closes the breaker: any answer counts as recovery",
-        "a failed probe leaves it half-open, and each caller becomes a probe",
-        "the threshold is counted again in half-open, so that one failed probe is not enough",
-    ],
+    bug_classes: &[class::FAILURE_CLOSES, class::STAYS_HALF_OPEN, class::COUNTS_AGAIN],
     scenario: "breaker-relapse",
 };
 
@@ -128,10 +141,7 @@ pub const B6: &CheckInfo = &CheckInfo {
         In every cycle",
     false_alarm: "none: arrivals are counted",
     inconclusive: "no probe succeeded, or the steps after it left no outcomes",
-    bug_classes: &[
-        "the failure count is not reset by a good probe: the next single failure opens it again",
-        "a good probe leaves the breaker half-open, and callers are rejected by a healthy dependency's breaker",
-    ],
+    bug_classes: &[class::NOT_RESET, class::STAYS_LIMITED],
     scenario: "breaker-recovery",
 };
 
@@ -148,10 +158,7 @@ pub const B7: &CheckInfo = &CheckInfo {
     false_alarm: "none within the noise bound: the first call is sent after the open time has surely ended",
     inconclusive: "the probe did not hang, the service had not given it up when the later calls were sent, or a \
         canary pause exceeded the noise bound",
-    bug_classes: &[
-        "a lost permit: cancelled, timed-out or ignored probes never give it back, and half-open lasts for ever",
-        "the attempt has no timeout of its own, so that the probe is never over",
-    ],
+    bug_classes: &[class::LOST_PERMIT, class::NO_TIMEOUT],
     scenario: "breaker-relapse",
 };
 
@@ -167,9 +174,6 @@ pub const B12: &CheckInfo = &CheckInfo {
         is the witness: a reading can be refuted and never acquits",
     false_alarm: "none: readings within the noise bound of a change are left out",
     inconclusive: "no reading was taken while the wire proves a state",
-    bug_classes: &[
-        "the endpoint shows another breaker of the same name, or another instance",
-        "the state is only updated by the next call, so that dashboards show `open` for ever",
-    ],
+    bug_classes: &[class::OTHER_BREAKER, class::STALE_STATE],
     scenario: "breaker-trip, breaker-recovery, breaker-relapse",
 };

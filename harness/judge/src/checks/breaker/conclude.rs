@@ -1,0 +1,206 @@
+//! From what a check tallied to its finding: one rule for all breaker checks.
+
+use std::time::Duration;
+
+use crate::checks::CheckInfo;
+use crate::evidence::{At, Evidence};
+use crate::finding::{Fact, Finding, Line, MAX_LINES, Ruling};
+use crate::promise::Noise;
+use crate::stats::Tail;
+
+use super::timeline;
+use super::view::{Call, Hit, View, ms};
+
+/// A broken rule.
+#[derive(Debug)]
+pub(super) struct Breach {
+    /// What was seen against what was promised.
+    pub what: String,
+    /// The class of bugs it looks like.
+    pub class: &'static str,
+    /// Whether a pause of the machine can look the same; then it only counts on a quiet one.
+    pub pause_can_cause: bool,
+    /// The evidence.
+    pub lines: Vec<Line>,
+}
+
+/// What a check found.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// How many things were judged.
+    pub judged: u64,
+    /// What was broken.
+    pub breaches: Vec<Breach>,
+    /// What could not be judged, and why.
+    pub gaps: Vec<String>,
+    /// Numbers.
+    pub facts: Vec<Fact>,
+}
+
+impl Tally {
+    /// Notes a rule that counting alone shows to be broken.
+    pub fn breach(&mut self, class: &'static str, what: String, lines: Vec<Line>) {
+        self.breaches.push(Breach { what, class, pause_can_cause: false, lines });
+    }
+
+    /// Notes a rule that is broken unless the machine paused.
+    pub fn late(&mut self, class: &'static str, what: String, lines: Vec<Line>) {
+        self.breaches.push(Breach { what, class, pause_can_cause: true, lines });
+    }
+
+    /// Notes what could not be judged.
+    pub fn gap(&mut self, what: String) {
+        self.gaps.push(what);
+    }
+
+    /// Notes a count.
+    pub fn count(&mut self, name: &str, value: usize) {
+        self.facts.push(Fact { name: name.to_owned(), value: value.into(), unit: String::new() });
+    }
+
+    /// Notes an interval.
+    pub fn time(&mut self, name: &str, value: Duration) {
+        let value = (value.as_secs_f64() * 1e6).round() / 1e3;
+        self.facts.push(Fact { name: name.to_owned(), value: value.into(), unit: "ms".to_owned() });
+    }
+}
+
+/// The words of one check's finding.
+pub(super) struct Words {
+    /// The declared rule.
+    pub promise: String,
+    /// What was measured.
+    pub measured: String,
+    /// The headline of a pass.
+    pub pass: String,
+}
+
+/// Rules. `noise` is given by checks whose verdict needs a machine without long pauses.
+pub(super) fn conclude(
+    view: &View<'_>,
+    info: &'static CheckInfo,
+    noise: Option<Noise>,
+    tally: Tally,
+    words: Words,
+) -> Finding {
+    let eps = noise.map_or(Duration::from_nanos(view.evidence.header.eps_ns), |n| n.eps);
+    let pause = pause(view.evidence, eps);
+    let mut finding = blank(view, info, &words);
+    let Tally { breaches, gaps, facts, judged } = tally;
+    finding.facts = facts;
+    let (excused, broken): (Vec<_>, Vec<_>) = breaches.into_iter().partition(|b| b.pause_can_cause && pause.is_some());
+    if let Some(first) = broken.first() {
+        finding.ruling = Ruling::Fail;
+        finding.headline = first.what.clone();
+        if broken.len() > 1 {
+            finding.headline += &format!(" (and {} more)", broken.len() - 1);
+        }
+        finding.bug_class = Some(first.class.to_owned());
+        finding.chance = Some(Tail::IMPOSSIBLE);
+        finding.lines = capped(broken.into_iter().flat_map(|b| b.lines).collect());
+        finding.exhibit = timeline::exhibit(view);
+        return finding;
+    }
+    let pause = pause.filter(|_| noise.is_some() || !excused.is_empty());
+    if let Some(pause) = pause {
+        finding.headline = excused.first().map_or(pause.clone(), |b| format!("{} - but {pause}", b.what));
+        finding.advice = Some("run it again on a quieter machine, or declare a larger noise bound".to_owned());
+        finding.lines = capped(excused.into_iter().flat_map(|b| b.lines).collect());
+    } else if let Some(gap) = gaps.first() {
+        finding.headline = gap.clone();
+        if gaps.len() > 1 {
+            finding.headline += &format!(" (and {} more gaps)", gaps.len() - 1);
+        }
+        finding.advice = Some(gap_advice(info));
+        finding.exhibit = timeline::exhibit(view);
+    } else if judged == 0 {
+        finding.headline = "the evidence holds no step that this check reads".to_owned();
+        finding.advice = Some(format!("run one of the scenarios {}", info.scenario));
+    } else {
+        finding.ruling = Ruling::Pass;
+        finding.headline = words.pass;
+    }
+    finding
+}
+
+fn gap_advice(info: &CheckInfo) -> String {
+    format!(
+        "look at the other breaker findings first: an earlier broken promise leaves {} nothing to judge; otherwise see \
+         that the calls of {} reach the link that the contract names",
+        info.id, info.scenario
+    )
+}
+
+fn blank(view: &View<'_>, info: &'static CheckInfo, words: &Words) -> Finding {
+    let header = &view.evidence.header;
+    Finding {
+        check: info.id.to_owned(),
+        name: info.name.to_owned(),
+        scenario: header.scenario.clone(),
+        subject: format!("{} -> {}", header.service, view.link),
+        ruling: Ruling::Inconclusive,
+        headline: String::new(),
+        promise: words.promise.clone(),
+        measured: words.measured.clone(),
+        chance: None,
+        facts: Vec::new(),
+        lines: Vec::new(),
+        exhibit: Vec::new(),
+        bug_class: None,
+        advice: None,
+        reproduce: None,
+    }
+}
+
+/// Why times cannot be judged: the canary's longest pause exceeded the bound, or nobody measured one.
+fn pause(evidence: &Evidence, eps: Duration) -> Option<String> {
+    let Some(max) = evidence.canary_max_ns().map(Duration::from_nanos) else {
+        return Some("no canary ran, so nobody knows how long the machine paused".to_owned());
+    };
+    (max > eps).then(|| format!("the machine paused for {}, longer than the noise bound of {}", ms(max), ms(eps)))
+}
+
+/// At most [`MAX_LINES`] lines, in time order; the last one counts what was left out.
+fn capped(mut lines: Vec<Line>) -> Vec<Line> {
+    lines.sort_by_key(|l| l.at);
+    if lines.len() > MAX_LINES {
+        let left_out = lines.len() - (MAX_LINES - 1);
+        lines.truncate(MAX_LINES);
+        if let Some(last) = lines.last_mut() {
+            let at = last.at;
+            *last = Line { at, key: None, attempt: None, trace: None, text: format!("and {left_out} more lines") };
+        }
+    }
+    lines
+}
+
+/// A line about something that arrived.
+pub(super) fn arrival(call: &Call<'_>, hit: &Hit<'_>, relative_to: (&str, At)) -> Line {
+    let (name, origin) = relative_to;
+    let offset = hit.arrived.seconds_from(origin) * 1e3;
+    Line {
+        at: hit.arrived,
+        key: call.outcome.key.clone().or_else(|| hit.attempt.and_then(|a| a.key.clone())),
+        attempt: hit.attempt.map(|a| a.ordinal),
+        trace: Some(call.outcome.context.trace.to_string()),
+        text: format!("{}: arrived {offset:+.1} ms after {name}, {}", call.outcome.step, hit.fate()),
+    }
+}
+
+/// A line about what a caller got.
+pub(super) fn outcome(call: &Call<'_>, remark: &str) -> Line {
+    let reach = if call.rejected() { "rejected" } else { "passed" };
+    Line {
+        at: call.outcome.sent,
+        key: call.outcome.key.clone(),
+        attempt: None,
+        trace: Some(call.outcome.context.trace.to_string()),
+        text: format!(
+            "{}: {reach}, client got {} after {}{}{remark}",
+            call.outcome.step,
+            call.answer(),
+            ms(call.outcome.latency()),
+            if remark.is_empty() { "" } else { ": " }
+        ),
+    }
+}

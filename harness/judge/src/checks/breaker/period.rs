@@ -1,0 +1,99 @@
+//! Open periods: when the breaker opened, and until when it promised to stay so.
+
+use std::time::Duration;
+
+use crate::evidence::At;
+use crate::promise::BreakerPolicy;
+
+use super::view::{Call, Hit, View, named, variant};
+
+/// What the wire's clock may round away.
+pub(super) const ROUNDING: Duration = Duration::from_millis(2);
+
+/// One open period that the wire shows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Period<'a> {
+    /// The failure that opened it.
+    pub cause: Hit<'a>,
+    /// How long it was promised to last.
+    pub open: Duration,
+}
+
+impl Period<'_> {
+    /// The open instant: the failure instant of `cause`.
+    pub fn from(&self) -> At {
+        self.cause.ended
+    }
+
+    /// No call may arrive before this. A failure that the service itself declared (it gave up on a hanging call) is seen
+    /// by the proxy up to eps after the breaker counted it.
+    pub fn not_before(&self, eps: Duration) -> At {
+        let seen_late = if self.cause.gave_up { eps } else { Duration::ZERO };
+        self.from() + self.open.saturating_sub(ROUNDING + seen_late)
+    }
+
+    /// A call sent after this must find the open time over: the breaker saw the failure at most eps after the proxy.
+    pub fn surely_over(&self, eps: Duration) -> At {
+        self.from() + self.open + eps
+    }
+}
+
+/// The open time after that many failed probes in a row.
+pub(super) fn open_time(policy: &BreakerPolicy, failed_probes: i32) -> Duration {
+    let seconds = policy.open.as_secs_f64() * policy.growth.powi(failed_probes);
+    Duration::try_from_secs_f64(seconds).unwrap_or(policy.open)
+}
+
+/// A trip step up to its first rejected call.
+#[derive(Debug)]
+pub(super) struct Trip<'v, 'a> {
+    /// All calls of the step.
+    pub calls: Vec<&'v Call<'a>>,
+    /// The first call that was rejected.
+    pub first_rejected: Option<&'v Call<'a>>,
+}
+
+impl<'v, 'a> Trip<'v, 'a> {
+    /// Reads a trip step.
+    pub fn of(view: &'v View<'a>, step: &'v str) -> Self {
+        let calls: Vec<_> = view.step(step).collect();
+        let first_rejected =
+            calls.iter().filter(|c| c.rejected()).min_by_key(|c| (c.outcome.ended, c.outcome.seq)).copied();
+        Self { calls, first_rejected }
+    }
+
+    /// What arrived before the first rejection was answered, in the order of arrival; everything when nothing was rejected.
+    pub fn hits_before(&self) -> Vec<(&'v Call<'a>, Hit<'a>)> {
+        let end = self.first_rejected.map_or(At(u64::MAX), |c| c.outcome.ended);
+        let all = self.calls.iter().flat_map(|c| c.hits.iter().map(move |h| (*c, *h)));
+        let mut hits: Vec<_> = all.filter(|(_, h)| h.arrived < end).collect();
+        hits.sort_by_key(|(c, h)| (h.arrived, c.outcome.seq));
+        hits
+    }
+
+    /// The open period that the step's failures began.
+    pub fn period(&self, policy: &BreakerPolicy) -> Option<Period<'a>> {
+        self.first_rejected?;
+        let (_, cause) = self.hits_before().into_iter().next_back()?;
+        Some(Period { cause, open: policy.open })
+    }
+}
+
+/// The period that began with the failed call of `fate/x`, when its call arrived and failed.
+pub(super) fn reopened<'a>(view: &View<'a>, policy: &BreakerPolicy, x: &str) -> Option<Period<'a>> {
+    let fate = named("fate", x);
+    let cause = view.step(&fate).flat_map(|c| c.hits.iter()).max_by_key(|h| h.ended).copied()?;
+    (!cause.ok).then(|| Period { cause, open: open_time(policy, 1) })
+}
+
+/// The period that the wire shows to run when `step` begins: the call before it was rejected, and the last thing that
+/// arrived before it failed or was followed by rejections. `None` when the breaker was not open.
+pub(super) fn running_at<'a>(view: &View<'a>, policy: &BreakerPolicy, step: &str) -> Option<Period<'a>> {
+    let begin = view.step(step).map(|c| c.outcome.sent).min()?;
+    if !view.last_before(begin)?.rejected() {
+        return None;
+    }
+    let cause = view.last_hit_before(begin)?;
+    let relapsed = view.step(&named("fate", variant(step))).any(|c| c.hits.iter().any(|h| h.ended == cause.ended));
+    Some(Period { cause, open: open_time(policy, i32::from(relapsed)) })
+}

@@ -1,0 +1,100 @@
+//! B5: a failed probe opens the breaker again for a full open time.
+
+use std::time::Duration;
+
+use crate::checks::Check;
+use crate::checks::catalogue::{B5, class};
+use crate::promise::{BreakerPolicy, Noise};
+
+use super::conclude::{Tally, Words, arrival, conclude, outcome};
+use super::period::{reopened, running_at};
+use super::view::{View, ms, named, variant};
+
+/// **B5** A failed probe opens the breaker again for a full open time.
+///
+/// - *Measure*: the failure instant of the probe of each `fate/f`, and the calls of `reopened/f` after it.
+/// - *Test*: none of them arrives before the new open time (times `growth`) less 2 ms; for a probe that the service gave
+///   up, less the noise bound too.
+/// - *False alarms*: none, an arrival cannot be made early by delay.
+/// - *Inconclusive*: the breaker was not open before the probe, the probe did not arrive or did not fail, no call
+///   followed within the new open time, or a pause beyond the noise bound.
+///
+/// ```
+/// # use judge::evidence::{Evidence, Header, TimeBase};
+/// # let time = TimeBase { monotonic_ns: 0, wall_ns: 0 };
+/// # let header = Header { run: "r".into(), scenario: "breaker-relapse".into(), service: "payments".into(), seed: 1,
+/// #     placement: "simulated".into(), time, eps_ns: 60_000_000, recorder: "0".into() };
+/// use judge::{Ruling, checks::breaker, promise::{BreakerPolicy, Noise}};
+///
+/// let policy: BreakerPolicy = serde_json::from_str(r#"{ "threshold": 5, "open": "400ms", "growth": 2.0 }"#).unwrap();
+/// let finding = breaker::probe_failure_reopens(&policy, "bank", Noise::default()).judge(&Evidence::new(header));
+/// assert_eq!(finding.ruling, Ruling::Inconclusive); // nothing was seen, so nothing is proven
+/// assert!(finding.promise.contains("800.0 ms"));
+/// ```
+#[must_use]
+pub fn probe_failure_reopens(policy: &BreakerPolicy, link: &str, noise: Noise) -> Check {
+    let (policy, link) = (policy.clone(), link.to_owned());
+    Check::new(B5, move |evidence| {
+        let view = View::of(evidence, &link);
+        let (tally, calls) = tally(&view, &policy, noise.eps);
+        let words = Words {
+            promise: format!("a failed probe opens the breaker again for {}", ms(super::period::open_time(&policy, 1))),
+            measured: "calls that reached the proxy within the open time that follows a failed probe".to_owned(),
+            pass: format!(
+                "opened again after each of {} failed probes: {calls} calls, none reached the dependency",
+                tally.judged
+            ),
+        };
+        conclude(&view, B5, Some(noise), tally, words)
+    })
+}
+
+fn tally(view: &View<'_>, policy: &BreakerPolicy, eps: Duration) -> (Tally, usize) {
+    let (mut tally, mut seen) = (Tally::default(), 0);
+    for fate in view.steps("fate") {
+        let x = variant(fate);
+        if running_at(view, policy, fate).is_none() {
+            tally.gap(format!("{fate}: the breaker was not open when the probe came"));
+            continue;
+        }
+        let Some(period) = reopened(view, policy, x) else {
+            tally.gap(format!("{fate}: the probe did not reach the link, or did not fail there"));
+            continue;
+        };
+        let step = named("reopened", x);
+        let calls: Vec<_> = view
+            .step(&step)
+            .filter(|c| c.outcome.sent >= period.from() && c.outcome.sent < period.not_before(eps))
+            .collect();
+        if calls.is_empty() {
+            tally.gap(format!("{step}: no call was sent within the open time that follows the failed probe"));
+            continue;
+        }
+        seen += calls.len();
+        tally.judged += 1;
+        let arrived = |c: &&&super::view::Call<'_>| c.hits.iter().any(|h| h.arrived < period.not_before(eps));
+        let leaks: Vec<_> = calls.iter().filter(arrived).collect();
+        let Some(first) = leaks.first().and_then(|c| c.hits.first()) else { continue };
+        let what = format!(
+            "{step}: {} of {} calls reached the dependency, the first {} after the probe failed, declared open time {}",
+            leaks.len(),
+            calls.len(),
+            ms(first.arrived.since(period.from())),
+            ms(period.open)
+        );
+        let first_call_passed = calls.first().is_some_and(|c| !c.rejected());
+        let class = match (first_call_passed, first.ok) {
+            (true, true) => class::FAILURE_CLOSES,
+            (true, false) => class::STAYS_HALF_OPEN,
+            (false, _) => class::UNIT,
+        };
+        let mut lines: Vec<_> = leaks
+            .iter()
+            .flat_map(|c| c.hits.iter().map(|h| arrival(c, h, ("the probe failed", period.from()))))
+            .collect();
+        lines.extend(view.step(fate).map(|c| outcome(c, &period.cause.fate())));
+        tally.breach(class, what, lines);
+    }
+    tally.count("calls after failed probes", seen);
+    (tally, seen)
+}
