@@ -11,6 +11,7 @@ pub mod evidence;
 mod finding;
 pub mod law;
 pub mod promise;
+pub mod render;
 pub mod sim;
 pub mod stats;
 

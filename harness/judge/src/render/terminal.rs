@@ -1,0 +1,86 @@
+//! The report on a terminal: one line for each check, the details of what is not a pass, and the summary last, where
+//! the eye is.
+
+use crate::finding::{Finding, NotPromised, Ruling, Verdict};
+
+use super::Style;
+use super::finding::{body, title};
+use super::text::{clean, labelled, plural};
+
+/// Renders a verdict for a terminal or a log.
+///
+/// One line for each check with its key numbers; then every inconclusive and every failed finding in full; then what was not
+/// promised; then one line that sums up. With `color` the rulings are coloured; nothing else is.
+#[must_use]
+pub fn terminal(verdict: &Verdict, style: &Style) -> String {
+    let mut out: Vec<String> = Vec::new();
+    let names = verdict.findings.iter().map(|f| title(f).chars().count()).max().unwrap_or(0);
+    let scenarios = verdict.findings.iter().map(|f| clean(&f.scenario).chars().count()).max().unwrap_or(0);
+    for finding in &verdict.findings {
+        let scenario = clean(&finding.scenario);
+        let word = paint(finding.ruling, &format!("{:<12}", finding.ruling.word()), style);
+        out.push(format!("{word}  {:<names$}  {scenario:<scenarios$}  {}", title(finding), clean(&finding.headline)));
+    }
+    for ruling in [Ruling::Inconclusive, Ruling::Fail] {
+        for finding in verdict.findings.iter().filter(|f| f.ruling == ruling) {
+            out.push(String::new());
+            out.extend(block(finding, style));
+        }
+    }
+    if !verdict.not_promised.is_empty() {
+        out.push(String::new());
+        out.push("not promised, so not checked:".to_owned());
+        out.extend(verdict.not_promised.iter().flat_map(|n| not_promised(n, style)));
+    }
+    if !out.is_empty() {
+        out.push(String::new());
+    }
+    out.push(summary(verdict, style));
+    out.push(String::new());
+    out.join("\n")
+}
+
+fn block(finding: &Finding, style: &Style) -> Vec<String> {
+    let word = paint(finding.ruling, finding.ruling.word(), style);
+    let first = format!("{word} {}  {}  {}", title(finding), clean(&finding.subject), clean(&finding.headline));
+    std::iter::once(first).chain(body(finding, style.width)).collect()
+}
+
+fn not_promised(entry: &NotPromised, style: &Style) -> Vec<String> {
+    let checks: Vec<String> = entry.checks.iter().map(|c| clean(c)).collect();
+    labelled(2, &checks.join(" "), &format!(" {}", clean(&entry.what)), style.width)
+}
+
+fn summary(verdict: &Verdict, style: &Style) -> String {
+    let word = paint(verdict.ruling, verdict.ruling.word(), style);
+    let of = format!(
+        "({}, run {}, seed {}, {})",
+        clean(&verdict.service),
+        clean(&verdict.run),
+        verdict.seed,
+        clean(&verdict.placement)
+    );
+    if verdict.findings.is_empty() {
+        return format!("{word}  nothing was judged  {of}");
+    }
+    let mut parts = vec![format!("{} passed", plural(verdict.count(Ruling::Pass), "check"))];
+    for (ruling, name) in [(Ruling::Fail, "failed"), (Ruling::Inconclusive, "inconclusive")] {
+        let n = verdict.count(ruling);
+        if n > 0 {
+            parts.push(format!("{n} {name}"));
+        }
+    }
+    format!("{word}  {}  {of}", parts.join(", "))
+}
+
+fn paint(ruling: Ruling, word: &str, style: &Style) -> String {
+    if !style.color {
+        return word.to_owned();
+    }
+    let code = match ruling {
+        Ruling::Pass => "32",
+        Ruling::Inconclusive => "33",
+        Ruling::Fail => "1;31",
+    };
+    format!("\u{1b}[{code}m{word}\u{1b}[0m")
+}
