@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use super::{
     Attempt, BankEntry, BreakerReading, Canary, Connection, Evidence, FaultWindow, Header, LedgerReading, Note,
-    NoteWeight, Outcome, Span, Step, time::At,
+    NoteWeight, Outcome, Span, Step, time::At, writer::EvidenceWriter,
 };
 
 /// The format's name.
@@ -24,7 +24,7 @@ pub const FORMAT: &str = "harness-evidence";
 /// The version this build writes; it reads every version up to this one.
 pub const VERSION: u32 = 1;
 /// A longer line is refused: it cannot come from a recorder of ours, whose bodies and excerpts are bounded.
-const MAX_LINE_BYTES: usize = 8 << 20;
+pub(super) const MAX_LINE_BYTES: usize = 8 << 20;
 
 /// One line of evidence between header and seal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,21 +55,21 @@ pub enum Record {
 }
 
 #[derive(Serialize, Deserialize)]
-struct Head {
-    format: String,
-    version: u32,
-    header: Header,
+pub(super) struct Head {
+    pub(super) format: String,
+    pub(super) version: u32,
+    pub(super) header: Header,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Seal {
-    records: u64,
-    sha256: String,
+pub(super) struct Seal {
+    pub(super) records: u64,
+    pub(super) sha256: String,
 }
 
 #[derive(Serialize, Deserialize)]
-struct SealLine {
-    seal: Seal,
+pub(super) struct SealLine {
+    pub(super) seal: Seal,
 }
 
 /// Why evidence could not be read or written.
@@ -122,14 +122,8 @@ pub struct ReadReport {
 /// # Errors
 /// When the stream fails.
 pub fn write(evidence: &Evidence, out: &mut impl Write) -> Result<(), CodecError> {
-    let head = Head { format: FORMAT.to_owned(), version: VERSION, header: evidence.header.clone() };
-    let mut digest = Sha256::new();
-    put(out, &mut digest, &head)?;
-    let mut records = 0_u64;
-    let mut line = |record: Record| -> Result<(), CodecError> {
-        records += 1;
-        put(out, &mut digest, &record)
-    };
+    let mut writer = EvidenceWriter::begin(out, &evidence.header)?;
+    let mut line = |record: Record| writer.append(&record);
     evidence.steps.iter().cloned().map(Record::Step).try_for_each(&mut line)?;
     evidence.faults.iter().cloned().map(Record::Fault).try_for_each(&mut line)?;
     evidence.attempts.iter().cloned().map(Record::Attempt).try_for_each(&mut line)?;
@@ -141,13 +135,7 @@ pub fn write(evidence: &Evidence, out: &mut impl Write) -> Result<(), CodecError
     evidence.spans.iter().cloned().map(Record::Span).try_for_each(&mut line)?;
     evidence.canary.iter().cloned().map(Record::Canary).try_for_each(&mut line)?;
     evidence.notes.iter().cloned().map(Record::Note).try_for_each(&mut line)?;
-    if evidence.sealed {
-        let seal = SealLine { seal: Seal { records, sha256: hex(&digest.finalize()) } };
-        serde_json::to_writer(&mut *out, &seal).map_err(io::Error::from)?;
-        out.write_all(b"\n")?;
-    }
-    out.flush()?;
-    Ok(())
+    if evidence.sealed { writer.seal() } else { writer.leave_unsealed() }.map(drop)
 }
 
 /// Reads sealed evidence.
@@ -250,14 +238,6 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<usize, Code
     Ok(n)
 }
 
-fn put(out: &mut impl Write, digest: &mut Sha256, value: &impl Serialize) -> Result<(), CodecError> {
-    let mut bytes = serde_json::to_vec(value).map_err(io::Error::from)?;
-    bytes.push(b'\n');
-    digest.update(&bytes);
-    out.write_all(&bytes)?;
-    Ok(())
-}
-
-fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

@@ -10,6 +10,7 @@ mod setting;
 mod span;
 mod time;
 mod wire;
+mod writer;
 
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,7 @@ pub use setting::{Canary, FaultWindow, Note, NoteWeight, Step};
 pub use span::{Span, SpanEvent, SpanKind};
 pub use time::{At, TimeBase};
 pub use wire::{Attempt, Body, Connection, ConnectionEnd, End, Reply, Struck, Upstream};
+pub use writer::EvidenceWriter;
 
 /// Who recorded the evidence, of what, and on which clock.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
