@@ -1,7 +1,7 @@
 //! What each check promises, measures and proves, in words for the person who reads its verdict.
 //!
-//! The entries are constants, so that a check names its own entry and cannot name one that does not exist. [`info`] is
-//! for ids that come from outside, such as a command line.
+//! The entries are constants, so that a check names its own entry and cannot name one that does not exist. [`info`]
+//! is for ids that come from outside, such as a command line.
 //!
 //! ```
 //! use judge::checks::catalogue;

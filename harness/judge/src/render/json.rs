@@ -22,8 +22,8 @@ use crate::finding::Verdict;
 /// }
 /// ```
 ///
-/// Reading it back as a [`Verdict`] gives the same verdict. Foreign text is kept as it was: JSON escapes it, and whoever
-/// shows it must do the same.
+/// Reading it back as a [`Verdict`] gives the same verdict. Foreign text is kept as it was: JSON escapes it, and
+/// whoever shows it must do the same.
 ///
 /// ```
 /// use judge::{Ruling, Verdict, render};

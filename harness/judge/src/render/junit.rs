@@ -13,8 +13,9 @@ const WIDTH: usize = 120;
 /// Renders a verdict as JUnit XML: a `testsuite` for each scenario, a `testcase` for each check.
 ///
 /// A failed check is a `<failure>`, an inconclusive one an `<error>`: neither lets a build pass. `seed`, `run` and
-/// `placement` are properties of the suite; `chance` and the check's numbers (`n` and so on) are properties of the case.
-/// A verdict without findings becomes one `<error>`. The output is well-formed XML 1.0 whatever the service said.
+/// `placement` are properties of the suite; `chance` and the check's numbers (`n` and so on) are properties of the
+/// case. A verdict without findings becomes one `<error>`. The output is well-formed XML 1.0 whatever the service
+/// said.
 #[must_use]
 pub fn junit(verdict: &Verdict) -> String {
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");

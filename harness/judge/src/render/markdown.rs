@@ -5,8 +5,8 @@ use crate::finding::{Finding, Ruling, Verdict};
 use super::finding::{chance_words, evidence, title};
 use super::text::clean;
 
-/// Renders a verdict as a short Markdown summary: the counts, a table of what is not a pass, the evidence of each failure
-/// folded away, and what was not promised.
+/// Renders a verdict as a short Markdown summary: the counts, a table of what is not a pass, the evidence of each
+/// failure folded away, and what was not promised.
 #[must_use]
 pub fn markdown(verdict: &Verdict) -> String {
     let mut out = vec![

@@ -1,7 +1,7 @@
 //! Verdicts for people and for programs.
 //!
-//! Every renderer is a pure function of the verdict. Text that came from the service under test, or from anywhere else outside,
-//! is neutralised: no control character, terminal sequence, direction mark or markup of it survives.
+//! Every renderer is a pure function of the verdict. Text that came from the service under test, or from anywhere
+//! else outside, is neutralised: no control character, terminal sequence, direction mark or markup of it survives.
 //!
 //! ```
 //! use judge::render::{Style, terminal};

@@ -9,8 +9,8 @@ use super::text::{clean, labelled, plural};
 
 /// Renders a verdict for a terminal or a log.
 ///
-/// One line for each check with its key numbers; then every inconclusive and every failed finding in full; then what was not
-/// promised; then one line that sums up. With `color` the rulings are coloured; nothing else is.
+/// One line for each check with its key numbers; then every inconclusive and every failed finding in full; then what
+/// was not promised; then one line that sums up. With `color` the rulings are coloured; nothing else is.
 #[must_use]
 pub fn terminal(verdict: &Verdict, style: &Style) -> String {
     let mut out: Vec<String> = Vec::new();

@@ -3,8 +3,8 @@
 /// Longest piece of foreign text in a report.
 const MAX_CHARS: usize = 2_000;
 
-/// Makes text of unknown origin one harmless line: control characters, line and paragraph separators, direction marks and
-/// characters that XML 1.0 forbids become visible escapes such as `\u{1b}`. Very long text is cut.
+/// Makes text of unknown origin one harmless line: control characters, line and paragraph separators, direction marks
+/// and characters that XML 1.0 forbids become visible escapes such as `\u{1b}`. Very long text is cut.
 pub(super) fn clean(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for (i, c) in text.chars().enumerate() {
@@ -20,11 +20,13 @@ pub(super) fn clean(text: &str) -> String {
 fn harmful(c: char) -> bool {
     c.is_control()
         || matches!(c,
-            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff0}'..='\u{fffb}'
+            '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'
+            | '\u{fff0}'..='\u{fffb}'
             | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Wraps at spaces so that lines stay within `width`; a longer word stays whole, so that a key or a command can be copied.
+/// Wraps at spaces so that lines stay within `width`; a longer word stays whole, so that a key or a command can be
+/// copied.
 pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     let (mut lines, mut line, mut used) = (Vec::new(), String::new(), 0);
     for word in text.split(' ') {

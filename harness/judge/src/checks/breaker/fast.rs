@@ -10,15 +10,18 @@ use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::period::{Period, Trip};
 use super::view::{Call, View, ms, named, variant};
 
-/// **B2** While the breaker is open, callers are refused at once with the declared answer, and the dependency gets no call.
+/// **B2** While the breaker is open, callers are refused at once with the declared answer, and the dependency gets no
+/// call.
 ///
-/// - *Measure*: the calls that the wire proves to be sent while open (the rejected calls of `trip`, and `open`): arrivals
-///   at the proxy, latency, status, `Retry-After`, problem details.
-/// - *Test*: no arrival; the declared status; latency at most `fast_fail` plus the noise bound; `Retry-After`, when it is there, a
-///   number of seconds no greater than the open time left, rounded up to a whole second; the `status` member of problem
-///   details equal to the wire status. A reply that carries the contract's degradation marker may have another status.
+/// - *Measure*: the calls that the wire proves to be sent while open (the rejected calls of `trip`, and `open`):
+///   arrivals at the proxy, latency, status, `Retry-After`, problem details.
+/// - *Test*: no arrival; the declared status; latency at most `fast_fail` plus the noise bound; `Retry-After`, when
+///   it is there, a number of seconds no greater than the open time left, rounded up to a whole second; the `status`
+///   member of problem details equal to the wire status. A reply that carries the contract's degradation marker may
+///   have another status.
 /// - *False alarms*: none for counts and answers; none for latencies while no pause exceeds the noise bound.
-/// - *Inconclusive*: the breaker never opened, no call of `open` was surely sent while it was, or a pause beyond the bound.
+/// - *Inconclusive*: the breaker never opened, no call of `open` was surely sent while it was, or a pause beyond the
+///   bound.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -121,8 +124,8 @@ fn judge(call: &Call<'_>, period: &Period<'_>, policy: &BreakerPolicy, eps: Dura
     }
 }
 
-/// A value in seconds may promise what is left when the call was sent, rounded up. A date has a grain of a second and the
-/// wall clock between it and the truth: only its form is judged.
+/// A value in seconds may promise what is left when the call was sent, rounded up. A date has a grain of a second and
+/// the wall clock between it and the truth: only its form is judged.
 fn retry_after(call: &Call<'_>, value: &str, period: &Period<'_>, eps: Duration, tally: &mut Tally) {
     let step = &call.outcome.step;
     let is_date = value.contains(',') && value.trim_end().ends_with("GMT");

@@ -12,13 +12,13 @@ use super::view::{View, ms};
 
 /// **B7** A probe that gets no answer does not lock the breaker: a new one is let through after a further open time.
 ///
-/// - *Measure*: the probe of `fate/hangs`, whose call hangs at the proxy until the service gives it up, and the calls of
-///   `probe/hangs`, sent after the open time that follows.
+/// - *Measure*: the probe of `fate/hangs`, whose call hangs at the proxy until the service gives it up, and the calls
+///   of `probe/hangs`, sent after the open time that follows.
 /// - *Test*: at least one of them arrives. (That no more than one does at a time is for
 ///   [`super::half_open_single_probe`].)
 /// - *False alarms*: none while no pause exceeds the noise bound.
-/// - *Inconclusive*: the breaker was not open before, the probe did not arrive or did not hang, the service still had not
-///   given it up an open time before the last later call, or a pause beyond the noise bound.
+/// - *Inconclusive*: the breaker was not open before, the probe did not arrive or did not hang, the service still had
+///   not given it up an open time before the last later call, or a pause beyond the noise bound.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -52,6 +52,10 @@ pub fn probe_never_answers(policy: &BreakerPolicy, link: &str, noise: Noise) -> 
 
 fn judge(view: &View<'_>, policy: &BreakerPolicy, eps: Duration, tally: &mut Tally) {
     let (fate, later) = ("fate/hangs", "probe/hangs");
+    if view.step(fate).next().is_none() {
+        tally.gap(format!("{fate}: no probe was made to hang; declare the service's attempt timeout in the contract"));
+        return;
+    }
     if running_at(view, policy, fate).is_none() {
         tally.gap(format!("{fate}: the breaker was not open when the probe came"));
         return;
@@ -69,13 +73,15 @@ fn judge(view: &View<'_>, policy: &BreakerPolicy, eps: Duration, tally: &mut Tal
     let last = calls.iter().map(|c| c.outcome.sent).max().unwrap_or_default();
     if last < period.surely_over(eps) {
         tally.gap(format!(
-            "{later}: no call was sent {} after the service gave up the hanging probe; a shorter attempt timeout would show more",
+            "{later}: no call was sent {} after the service gave up the hanging probe; \
+             a shorter attempt timeout would show more",
             ms(period.open + eps)
         ));
         return;
     }
     let what = format!(
-        "{later}: no call of {} was let through {} after the hanging probe was given up, declared open time {}: the breaker is stuck",
+        "{later}: no call of {} was let through {} after the hanging probe was given up, \
+             declared open time {}: the breaker is stuck",
         calls.len(),
         ms(last.since(period.from())),
         ms(period.open)

@@ -1,15 +1,16 @@
 //! Checks of circuit breakers: when they trip, how they reject, when and how they recover.
 //!
-//! The witness is the wire. A call is *rejected* when nothing of it reached the proxy; the *open instant* is the failure
-//! instant of the last attempt that arrived before the first rejected call. What the service's own endpoint says is only
-//! ever compared ([`state_is_truthful`]), never believed.
+//! The witness is the wire. A call is *rejected* when nothing of it reached the proxy; the *open instant* is the
+//! failure instant of the last attempt that arrived before the first rejected call. What the service's own endpoint
+//! says is only ever compared ([`state_is_truthful`]), never believed.
 //!
 //! Counting rules hold on any machine. Rules about time are judged within the declared noise bound: when the canary
-//! measured a longer pause, or none ran, they are inconclusive. A step is judged only when the wire shows the state that it needs (a
-//! probe step needs an open breaker), so that one defect does not drag every later check down with it.
+//! measured a longer pause, or none ran, they are inconclusive. A step is judged only when the wire shows the state
+//! that it needs (a probe step needs an open breaker), so that one defect does not drag every later check down with
+//! it.
 //!
-//! A breaker of the profile [`Ejection`](crate::promise::BreakerProfile::Ejection) has no half-open state: B4, B5 and B6
-//! do not apply to it, and a battery leaves them out.
+//! A breaker of the profile [`Ejection`](crate::promise::BreakerProfile::Ejection) has no half-open state: B4, B5 and
+//! B6 do not apply to it, and a battery leaves them out.
 
 mod conclude;
 mod count;

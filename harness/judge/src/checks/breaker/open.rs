@@ -14,12 +14,14 @@ use super::view::{Call, Hit, View, ms, named, variant};
 ///
 /// - *Measure*: from each open instant (the failure of the last attempt that arrived before the first rejection; the
 ///   failed probe of `fate/f`) to the first arrival after it, and the first call sent after the open time.
-/// - *Test*: nothing arrives before the open time less 2 ms (less the noise bound too, where the service itself gave up
-///   on the failing call: the proxy sees that late). Of the step that holds the first call sent after the open time plus
-///   the noise bound, a call arrives. A failed probe multiplies the open time by `growth`.
-/// - *False alarms*: none. Delay cannot make an arrival early, and lateness only counts when no pause exceeds the bound.
-/// - *Inconclusive*: the breaker never opened; no call was sent in the second half of the open time (`early/c`) or after it; a pause
-///   beyond the bound. Whether a probe that hangs is ever replaced is for [`super::probe_never_answers`].
+/// - *Test*: nothing arrives before the open time less 2 ms (less the noise bound too, where the service itself gave
+///   up on the failing call: the proxy sees that late). Of the step that holds the first call sent after the open
+///   time plus the noise bound, a call arrives. A failed probe multiplies the open time by `growth`.
+/// - *False alarms*: none. Delay cannot make an arrival early, and lateness only counts when no pause exceeds the
+///   bound.
+/// - *Inconclusive*: the breaker never opened; no call was sent in the second half of the open time (`early/c`) or
+///   after it; a pause beyond the bound. Whether a probe that hangs is ever replaced is for
+///   [`super::probe_never_answers`].
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -72,7 +74,8 @@ fn tally(view: &View<'_>, policy: &BreakerPolicy, eps: Duration) -> (Tally, Vec<
         judge(view, &period, step, true, eps, (&mut tally, &mut spans));
         if let Some(second) = reopened(view, policy, x) {
             let fate = named("fate", x);
-            // A hanging probe may lock the breaker: that is B7's to say. Without any rejection it never reopened: B5's.
+            // A hanging probe may lock the breaker: that is B7's to say. Without any rejection it never reopened:
+            // B5's.
             let again = view.calls.iter().find(|c| c.rejected() && c.outcome.sent >= second.from());
             let first = view.hits().into_iter().find(|(c, _)| c.outcome.sent >= second.from());
             if again.is_some_and(|r| first.is_none_or(|(_, h)| r.outcome.ended <= h.arrived)) {
@@ -109,7 +112,8 @@ fn judge(
                 ms(span),
                 ms(period.open)
             );
-            tally.breach(class::UNIT, what, vec![arrival(call, hit, (&name, period.from()))]);
+            let class = if leaks(view, period, hit, eps) { class::LEAKS } else { class::UNIT };
+            tally.breach(class, what, vec![arrival(call, hit, (&name, period.from()))]);
             return;
         }
     }
@@ -142,4 +146,10 @@ fn judge(
     let class = if first.is_some() { class::WRONG_START } else { class::NO_TIMER };
     let lines = view.step(group).filter(after).map(|c| outcome(c, "after the open time")).collect();
     tally.late(class, what, lines);
+}
+
+/// Whether calls were rejected again after an early call had succeeded: then the open time did not end, it leaks.
+fn leaks(view: &View<'_>, period: &Period<'_>, early: &Hit<'_>, eps: Duration) -> bool {
+    let while_open = |c: &&Call<'_>| c.outcome.sent > early.ended && c.outcome.sent < period.not_before(eps);
+    early.ok && view.calls.iter().filter(while_open).any(Call::rejected)
 }

@@ -25,8 +25,8 @@ impl Period<'_> {
         self.cause.ended
     }
 
-    /// No call may arrive before this. A failure that the service itself declared (it gave up on a hanging call) is seen
-    /// by the proxy up to eps after the breaker counted it.
+    /// No call may arrive before this. A failure that the service itself declared (it gave up on a hanging call) is
+    /// seen by the proxy up to eps after the breaker counted it.
     pub fn not_before(&self, eps: Duration) -> At {
         let seen_late = if self.cause.gave_up { eps } else { Duration::ZERO };
         self.from() + self.open.saturating_sub(ROUNDING + seen_late)
@@ -62,7 +62,8 @@ impl<'v, 'a> Trip<'v, 'a> {
         Self { calls, first_rejected }
     }
 
-    /// What arrived before the first rejection was answered, in the order of arrival; everything when nothing was rejected.
+    /// What arrived before the first rejection was answered, in the order of arrival; everything when nothing was
+    /// rejected.
     pub fn hits_before(&self) -> Vec<(&'v Call<'a>, Hit<'a>)> {
         let end = self.first_rejected.map_or(At(u64::MAX), |c| c.outcome.ended);
         let all = self.calls.iter().flat_map(|c| c.hits.iter().map(move |h| (*c, *h)));
@@ -77,6 +78,11 @@ impl<'v, 'a> Trip<'v, 'a> {
         let (_, cause) = self.hits_before().into_iter().next_back()?;
         Some(Period { cause, open: policy.open })
     }
+}
+
+/// How many failures opened the breaker the first time, before anything could be left over from a probe.
+pub(super) fn opens_after(view: &View<'_>) -> usize {
+    view.steps("trip").first().map_or(0, |step| Trip::of(view, step).hits_before().len())
 }
 
 /// The period that began with the failed call of `fate/x`, when its call arrived and failed.

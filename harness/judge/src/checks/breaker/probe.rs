@@ -14,10 +14,10 @@ use super::view::{Call, Hit, View, ms, named, variant};
 /// **B4** A half-open breaker lets exactly the declared number of probes through and refuses every other caller until
 /// they are answered.
 ///
-/// - *Measure*: in each `probe` step, 32 callers after the open time while the proxy holds the probe: calls that arrived
-///   before the release, and when the other callers were answered.
-/// - *Test*: while held, exactly `probes` calls arrived; no other caller was let through or answered after the release
-///   (queued behind the probe). No arrival at all after the open time means that the breaker is stuck.
+/// - *Measure*: in each `probe` step, 32 callers after the open time while the proxy holds the probe: calls that
+///   arrived before the release, and when the other callers were answered.
+/// - *Test*: while held, exactly `probes` calls arrived; no other caller was let through or answered after the
+///   release (queued behind the probe). No arrival at all after the open time means that the breaker is stuck.
 /// - *False alarms*: none, the hold makes the overlap certain. "Stuck", and a short wait behind the probe, only count
 ///   when no pause exceeds the noise bound.
 /// - *Inconclusive*: the wire does not show an open breaker when a probe step begins; no call was held or released. A

@@ -8,13 +8,14 @@ use crate::promise::{BreakerPolicy, Noise};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::period::{reopened, running_at};
-use super::view::{View, ms, named, variant};
+use super::view::{Hit, View, ms, named, variant};
 
 /// **B5** A failed probe opens the breaker again for a full open time.
 ///
 /// - *Measure*: the failure instant of the probe of each `fate/f`, and the calls of `reopened/f` after it.
-/// - *Test*: none of them arrives before the new open time (times `growth`) less 2 ms; for a probe that the service gave
-///   up, less the noise bound too.
+/// - *Test*: they are rejected: none arrives within the new open time before one was rejected. An arrival after
+///   rejections is an open time that is too short or leaks; [`super::stays_open`] fails it, and this check is
+///   inconclusive.
 /// - *False alarms*: none, an arrival cannot be made early by delay.
 /// - *Inconclusive*: the breaker was not open before the probe, the probe did not arrive or did not fail, no call
 ///   followed within the new open time, or a pause beyond the noise bound.
@@ -26,10 +27,10 @@ use super::view::{View, ms, named, variant};
 /// #     placement: "simulated".into(), time, eps_ns: 60_000_000, recorder: "0".into() };
 /// use judge::{Ruling, checks::breaker, promise::{BreakerPolicy, Noise}};
 ///
-/// let policy: BreakerPolicy = serde_json::from_str(r#"{ "threshold": 5, "open": "400ms", "growth": 2.0 }"#).unwrap();
-/// let finding = breaker::probe_failure_reopens(&policy, "bank", Noise::default()).judge(&Evidence::new(header));
-/// assert_eq!(finding.ruling, Ruling::Inconclusive); // nothing was seen, so nothing is proven
-/// assert!(finding.promise.contains("800.0 ms"));
+/// let policy: BreakerPolicy = serde_json::from_str(r#"{ "threshold": 5, "open": "400ms", "growth": 2.0
+/// }"#).unwrap(); let finding = breaker::probe_failure_reopens(&policy, "bank",
+/// Noise::default()).judge(&Evidence::new(header)); assert_eq!(finding.ruling, Ruling::Inconclusive); // nothing was
+/// seen, so nothing is proven assert!(finding.promise.contains("800.0 ms"));
 /// ```
 #[must_use]
 pub fn probe_failure_reopens(policy: &BreakerPolicy, link: &str, noise: Noise) -> Check {
@@ -72,22 +73,25 @@ fn tally(view: &View<'_>, policy: &BreakerPolicy, eps: Duration) -> (Tally, usiz
         }
         seen += calls.len();
         tally.judged += 1;
-        let arrived = |c: &&&super::view::Call<'_>| c.hits.iter().any(|h| h.arrived < period.not_before(eps));
-        let leaks: Vec<_> = calls.iter().filter(arrived).collect();
+        let early = |h: &Hit<'_>| h.arrived < period.not_before(eps);
+        let leaks: Vec<_> = calls.iter().filter(|c| c.hits.iter().any(early)).collect();
         let Some(first) = leaks.first().and_then(|c| c.hits.first()) else { continue };
+        let after = ms(first.arrived.since(period.from()));
+        if calls.iter().any(|c| c.rejected() && c.outcome.ended <= first.arrived) {
+            tally.gap(format!(
+                "{step}: it opened again, but a call arrived {after} later: \
+                 for how long it stays open is for B3 to judge"
+            ));
+            continue;
+        }
         let what = format!(
-            "{step}: {} of {} calls reached the dependency, the first {} after the probe failed, declared open time {}",
+            "{step}: {} of {} calls reached the dependency, the first {after} after the probe failed, \
+             declared open time {}",
             leaks.len(),
             calls.len(),
-            ms(first.arrived.since(period.from())),
             ms(period.open)
         );
-        let first_call_passed = calls.first().is_some_and(|c| !c.rejected());
-        let class = match (first_call_passed, first.ok) {
-            (true, true) => class::FAILURE_CLOSES,
-            (true, false) => class::STAYS_HALF_OPEN,
-            (false, _) => class::UNIT,
-        };
+        let class = if first.ok { class::FAILURE_CLOSES } else { class::STAYS_HALF_OPEN };
         let mut lines: Vec<_> = leaks
             .iter()
             .flat_map(|c| c.hits.iter().map(|h| arrival(c, h, ("the probe failed", period.from()))))

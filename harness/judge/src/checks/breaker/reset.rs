@@ -8,7 +8,7 @@ use crate::promise::BreakerPolicy;
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::count::failures;
-use super::period::running_at;
+use super::period::{opens_after, running_at};
 use super::view::{Call, View, named, variant};
 
 /// **B6** A successful probe closes the breaker and starts the count anew.
@@ -89,6 +89,11 @@ fn judge(view: &View<'_>, policy: &BreakerPolicy, probe: &str, tally: &mut Tally
             "{}: the service's retries made {} failures; isolate the breaker from retries",
             rejected.outcome.step, counted.most
         ));
+        return;
+    }
+    let opened_after = opens_after(view);
+    if failed > 0 && failed >= opened_after {
+        tally.gap(format!("{}: it opens after {opened_after} failures anyway, which is for B1 to judge", steps[1]));
         return;
     }
     let (class, what) = if failed == 0 {

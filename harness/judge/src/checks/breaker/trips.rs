@@ -5,26 +5,27 @@ use std::time::Duration;
 use crate::checks::Check;
 use crate::checks::catalogue::{B1, class};
 use crate::evidence::{At, Evidence};
-use crate::promise::BreakerPolicy;
+use crate::finding::Line;
+use crate::promise::{BreakerMode, BreakerPolicy};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::count::{Count, failures};
-use super::period::Trip;
-use super::view::{Call, Hit, View, base};
+use super::period::{Trip, opens_after};
+use super::view::{Call, Hit, View, base, variant};
 
 /// Steps that must leave the breaker closed; `below` with all its variants.
 const QUIET: [&str; 6] = ["good", "below", "reset", "below-again", "closed", "settle"];
 
 /// **B1** The breaker opens at the declared number of failures: not before, and not after.
 ///
-/// - *Measure*: calls at the proxy before the first rejected call of each `trip` step; rejected calls in the steps that
-///   stay below the threshold (`good`, `below`, `reset`, `below-again`, `closed`, `below/c`).
-/// - *Test*: one call at a time, exactly `threshold` failures arrive. When calls overlapped, up to the number in flight
-///   at the threshold-th failure may arrive on top. Below the threshold nothing is rejected. A `window` policy counts
-///   what its window holds; failures nearer to its edge than the noise bound count for neither side.
+/// - *Measure*: calls at the proxy before the first rejected call of each `trip` step; rejected calls in the steps
+///   that stay below the threshold (`good`, `below`, `reset`, `below-again`, `closed`, `below/c`).
+/// - *Test*: one call at a time, exactly `threshold` failures arrive. When calls overlapped, up to the number in
+///   flight at the threshold-th failure may arrive on top. Below the threshold nothing is rejected. A `window` policy
+///   counts what its window holds; failures nearer to its edge than the noise bound count for neither side.
 /// - *False alarms*: none, arrivals are counted.
-/// - *Inconclusive*: no `trip` step, a step that began with an open breaker, too few failing calls, or service retries
-///   that alone exceed the threshold in a step meant to stay below it.
+/// - *Inconclusive*: no `trip` step, a step that began with an open breaker, too few failing calls, or service
+///   retries that alone exceed the threshold in a step meant to stay below it.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -44,7 +45,7 @@ pub fn trips_at_threshold(policy: &BreakerPolicy, link: &str) -> Check {
     Check::new(B1, move |evidence| {
         let view = View::of(evidence, &link);
         let tally = tally(&view, &policy);
-        let counted = match policy.window.filter(|_| policy.mode == crate::promise::BreakerMode::Window) {
+        let counted = match policy.window.filter(|_| policy.mode == BreakerMode::Window) {
             Some(window) => format!("within {window:?}"),
             None => "in a row".to_owned(),
         };
@@ -54,7 +55,7 @@ pub fn trips_at_threshold(policy: &BreakerPolicy, link: &str) -> Check {
                 "calls that reached the proxy before the first rejected one, and rejected calls below the threshold"
                     .to_owned(),
             pass: format!(
-                "opened after exactly {} failures in each of {} trips",
+                "opened after exactly {} failures in each of {} trip(s)",
                 policy.threshold,
                 view.steps("trip").len()
             ),
@@ -107,12 +108,24 @@ fn quiet(view: &View<'_>, policy: &BreakerPolicy, step: &str, tally: &mut Tally)
         tally.judged += 1;
         return;
     };
+    if rejected.outcome.status().is_none() {
+        tally.gap(format!("{step}: a call got no answer at all, which is no rejection by a breaker"));
+        return;
+    }
     let counted = failures(view, policy, rejected.outcome.sent, eps(view.evidence));
     if counted.most >= threshold {
         tally.gap(format!(
-            "{step}: the service's retries made {} failures, which may open the breaker; isolate the breaker from retries",
+            "{step}: the service's retries made {} failures, which may open the breaker; \
+             isolate the breaker from retries",
             counted.most
         ));
+        return;
+    }
+    let before = calls.iter().filter(|c| c.outcome.sent <= rejected.outcome.sent);
+    let new = before.flat_map(|c| &c.hits).filter(|h| !h.ok).count();
+    if !variant(step).is_empty() && new < opens_after(view) {
+        tally
+            .gap(format!("{step}: a call was rejected after {new} failures since the probe, which is for B6 to judge"));
         return;
     }
     let class = if step == "below-again" || step == "closed" { forgets_class(policy) } else { class::OFF_BY_ONE };
@@ -123,13 +136,13 @@ fn quiet(view: &View<'_>, policy: &BreakerPolicy, step: &str, tally: &mut Tally)
 
 fn forgets_class(policy: &BreakerPolicy) -> &'static str {
     match policy.mode {
-        crate::promise::BreakerMode::Consecutive => class::NEVER_FORGETS,
-        crate::promise::BreakerMode::Window => class::WINDOW,
+        BreakerMode::Consecutive => class::NEVER_FORGETS,
+        BreakerMode::Window => class::WINDOW,
     }
 }
 
 /// The last arrivals before a rejected call, and the call.
-fn history(view: &View<'_>, rejected: &Call<'_>) -> Vec<crate::finding::Line> {
+fn history(view: &View<'_>, rejected: &Call<'_>) -> Vec<Line> {
     let origin = rejected.outcome.sent;
     let before: Vec<_> = view.hits().into_iter().filter(|(_, h)| h.arrived < origin).collect();
     let tail = before.iter().skip(before.len().saturating_sub(8));
@@ -165,14 +178,17 @@ fn trip(view: &View<'_>, policy: &BreakerPolicy, step: &str, tally: &mut Tally) 
     tally.count(&format!("{step}: failures before the first rejection"), hits.len());
     match verdict(trip.first_rejected.is_some(), counted, threshold, allowed) {
         Trips::AsPromised => tally.judged += 1,
+        Trips::Early if opens_after(view) >= threshold && reset_failed(view, &trip) => {
+            let seen = counted.most;
+            tally.gap(format!("{step}: opened after {seen} failures, after a count that was not reset: B6's to judge"));
+        }
         Trips::Early => {
             let what = format!("{step}: opened after {} failures, declared threshold {threshold}", counted.most);
             tally.breach(class::OFF_BY_ONE, what, lines(&trip, &hits));
         }
         Trips::Late => {
             let what = format!("{step}: opened after {} failures, declared threshold {threshold}", counted.least);
-            let class =
-                if policy.mode == crate::promise::BreakerMode::Window { class::WINDOW } else { class::OFF_BY_ONE };
+            let class = if policy.mode == BreakerMode::Window { class::WINDOW } else { class::OFF_BY_ONE };
             tally.breach(class, what, lines(&trip, &hits));
         }
         Trips::Never => {
@@ -187,6 +203,14 @@ fn trip(view: &View<'_>, policy: &BreakerPolicy, step: &str, tally: &mut Tally) 
             counted.least
         )),
     }
+}
+
+/// Whether a call was rejected earlier between a probe and the next trip: what B6 fails. Later counts start anywhere.
+fn reset_failed(view: &View<'_>, trip: &Trip<'_, '_>) -> bool {
+    let begin = trip.calls.iter().map(|c| c.outcome.sent).min().unwrap_or_default();
+    let after_probe = |c: &&Call<'_>| matches!(base(&c.outcome.step), "closed" | "below" | "alive");
+    let earlier = view.calls.iter().filter(|c| c.outcome.sent < begin && !variant(&c.outcome.step).is_empty());
+    earlier.filter(after_probe).any(Call::rejected)
 }
 
 enum Trips {
@@ -215,7 +239,7 @@ fn in_flight(trip: &Trip<'_, '_>, hits: &[(&Call<'_>, Hit<'_>)], threshold: usiz
     trip.calls.iter().filter(|c| c.outcome.seq != *owner && c.in_flight(*at)).count()
 }
 
-fn lines(trip: &Trip<'_, '_>, hits: &[(&Call<'_>, Hit<'_>)]) -> Vec<crate::finding::Line> {
+fn lines(trip: &Trip<'_, '_>, hits: &[(&Call<'_>, Hit<'_>)]) -> Vec<Line> {
     let origin = hits.first().map_or(At(0), |(_, h)| h.arrived);
     let mut lines: Vec<_> = hits.iter().map(|(c, h)| arrival(c, h, ("the first failure", origin))).collect();
     lines.extend(trip.first_rejected.map(|c| outcome(c, "the first one rejected")));

@@ -15,10 +15,10 @@ use super::view::{Call, View};
 
 /// **B12** The breaker's endpoint does not contradict what the wire shows.
 ///
-/// - *Measure*: readings of the endpoint, against the stretches in which calls at the proxy prove a state: closed while they
-///   arrive, open from the open instant for the open time or until the next arrival.
-/// - *Test*: no reading says open while the wire proves closed, or closed while it proves open; a counter of calls not
-///   permitted is not behind the rejections that were answered before it was read.
+/// - *Measure*: readings of the endpoint, against the stretches in which calls at the proxy prove a state: closed
+///   while they arrive, open from the open instant for the open time or until the next arrival.
+/// - *Test*: no reading says open while the wire proves closed, or closed while it proves open; a counter of calls
+///   not permitted, read while open, is not behind the rejections that callers had seen since it opened.
 /// - *False alarms*: none, readings within the noise bound of a change are left out.
 /// - *Inconclusive*: no reading was taken in such a stretch, or the endpoint shows several breakers and none has the
 ///   link's name. Claims in spans are left to other checks: their clock is the service's own.
@@ -67,7 +67,7 @@ fn tally(view: &View<'_>, policy: &BreakerPolicy) -> Tally {
     let proofs = proofs(view, policy, eps);
     for reading in ours {
         state(reading, &proofs, &mut tally);
-        counter(view, reading, eps, &mut tally);
+        counter(view, reading, &proofs, eps, &mut tally);
     }
     if tally.judged == 0 {
         tally.gap("no reading was taken while the wire proves a state".to_owned());
@@ -119,15 +119,19 @@ fn state(reading: &BreakerReading, proofs: &[Proof], tally: &mut Tally) {
     tally.breach(class::STALE_STATE, what, vec![line(reading)]);
 }
 
-/// Each call rejected before the reading must be in its counter.
-fn counter(view: &View<'_>, reading: &BreakerReading, eps: Duration, tally: &mut Tally) {
+/// Each call that was rejected since the breaker opened must be in its counter, whether the counter starts anew with
+/// each state or not.
+fn counter(view: &View<'_>, reading: &BreakerReading, proofs: &[Proof], eps: Duration, tally: &mut Tally) {
     let Some(counted) = reading.not_permitted else { return };
-    let rejected = view.calls.iter().filter(|c: &&Call<'_>| c.rejected() && c.outcome.status().is_some());
-    let seen = rejected.filter(|c| c.outcome.ended + eps <= reading.at).count();
+    let open = proofs.iter().find(|p| p.state == State::Open && p.from <= reading.at && reading.at <= p.to);
+    let Some(open) = open else { return };
+    let since_open = |c: &&Call<'_>| c.outcome.sent + eps >= open.from && c.outcome.ended + eps <= reading.at;
+    let rejected = view.calls.iter().filter(|c| c.rejected() && c.outcome.status().is_some());
+    let seen = rejected.filter(since_open).count();
     tally.judged += 1;
     if counted < seen as u64 {
         let what = format!(
-            "`{}` had counted {counted} calls not permitted at {}, callers had seen {seen}",
+            "`{}` had counted {counted} calls not permitted at {}, callers had seen {seen} since it opened",
             shown(&reading.name),
             reading.at
         );

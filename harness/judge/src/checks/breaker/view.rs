@@ -153,8 +153,8 @@ impl<'a> View<'a> {
     }
 }
 
-/// Gives what arrived to the call under way that has the fewest hits so far, the one sent first among equals: the count
-/// of arrivals stays right even where their owner is a guess.
+/// Gives what arrived to the call under way that has the fewest hits so far, the one sent first among equals: the
+/// count of arrivals stays right even where their owner is a guess.
 fn give<'a>(calls: &mut [Call<'a>], hit: Hit<'a>) {
     let open = calls.iter_mut().filter(|c| c.outcome.sent <= hit.arrived && hit.arrived <= c.outcome.ended);
     if let Some(call) = open.min_by_key(|c| c.hits.len()) {

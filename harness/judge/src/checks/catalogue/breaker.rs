@@ -12,6 +12,7 @@ pub(crate) mod class {
     pub const RETRY_COUNT: &str =
         "each retry counts as a call, or only the whole retried call does, against the promise";
     pub const LOOKS_TOO_LATE: &str = "the state is looked at after the call instead of before it";
+    pub const LEAKS: &str = "an open breaker that lets single calls through and stays open";
     pub const WAITS: &str =
         "an open breaker that still waits for a pool slot, or sleeps through the retry delays, before it rejects";
     pub const RETRY_AFTER: &str = "Retry-After holds the configured open time, not what is left of it";
@@ -72,7 +73,7 @@ pub const B2: &CheckInfo = &CheckInfo {
     false_alarm: "none for the counts; the latency rule only judges when no canary pause exceeded the noise bound",
     inconclusive: "the breaker never opened, no call was sent while it was open, or a canary pause exceeded the \
         noise bound",
-    bug_classes: &[class::LOOKS_TOO_LATE, class::WAITS, class::RETRY_AFTER, class::OTHER_ANSWER],
+    bug_classes: &[class::LOOKS_TOO_LATE, class::LEAKS, class::WAITS, class::RETRY_AFTER, class::OTHER_ANSWER],
     scenario: "breaker-trip",
 };
 
@@ -90,7 +91,7 @@ pub const B3: &CheckInfo = &CheckInfo {
         probe is only judged when no canary pause exceeded the bound",
     inconclusive: "the breaker never opened, no call was sent in the stretch that decides, or a canary pause \
         exceeded the noise bound",
-    bug_classes: &[class::UNIT, class::WRONG_START, class::NO_TIMER],
+    bug_classes: &[class::UNIT, class::LEAKS, class::WRONG_START, class::NO_TIMER],
     scenario: "breaker-recovery, breaker-relapse",
 };
 
@@ -108,7 +109,7 @@ pub const B4: &CheckInfo = &CheckInfo {
     false_alarm: "none: the hold makes the overlap certain, and calls are counted",
     inconclusive: "no call was held or released in a probe step although calls arrived, or a probe step left no \
         outcomes",
-    bug_classes: &[class::NOT_ATOMIC, class::TWO_STEPS, class::QUEUE],
+    bug_classes: &[class::NOT_ATOMIC, class::TWO_STEPS, class::QUEUE, class::NO_TIMER],
     scenario: "breaker-recovery, breaker-relapse",
 };
 
@@ -120,11 +121,12 @@ pub const B5: &CheckInfo = &CheckInfo {
     promise: "a failed probe opens the breaker again for a full open time",
     measure: "the probe's failure at the proxy, and the calls sent in the first three quarters of the open time \
         that follows",
-    rule: "none of these calls reaches the proxy",
+    rule: "these calls are rejected: none reaches the proxy before the breaker has rejected one. An arrival after \
+        rejections is an open time that is too short or leaks, which OpenDuration (B3) fails",
     false_alarm: "none for the count; calls so close to the end of the new open time that the noise bound matters \
         are left out",
-    inconclusive: "the probe met no failure, no call followed it within the new open time, or a canary pause \
-        exceeded the noise bound",
+    inconclusive: "the probe met no failure, no call followed it within the new open time, the new open time is too \
+        short, or a canary pause exceeded the noise bound",
     bug_classes: &[class::FAILURE_CLOSES, class::STAYS_HALF_OPEN, class::COUNTS_AGAIN],
     scenario: "breaker-relapse",
 };
@@ -169,8 +171,8 @@ pub const B12: &CheckInfo = &CheckInfo {
     tier: Tier::Three,
     promise: "the breaker's endpoint does not contradict what the wire shows",
     measure: "readings of the breaker's endpoint against the stretches in which the wire proves it closed or open",
-    rule: "no reading says `open` while calls pass and `closed` while they are rejected; the counter of calls that \
-        were not permitted does not exceed the rejections that callers saw, and does not stay behind them. The wire \
+    rule: "no reading says `open` while calls pass, or `closed` while they are rejected; the counter of calls that \
+        were not permitted is not behind the rejections that callers have seen since the breaker opened. The wire \
         is the witness: a reading can be refuted and never acquits",
     false_alarm: "none: readings within the noise bound of a change are left out",
     inconclusive: "no reading was taken while the wire proves a state",

@@ -1,0 +1,21 @@
+//! The breaker checks on a simulated breaker: a sound one passes everything, each wrong one is failed by the checks
+//! that own its mistake and by no other.
+
+mod detection;
+mod edges;
+mod machine;
+mod scenarios;
+mod sound;
+mod stage;
+
+use judge::promise::BreakerPolicy;
+
+/// The policy most tests use.
+fn policy() -> BreakerPolicy {
+    serde_json::from_str(r#"{ "threshold": 5, "open": "500ms" }"#).expect("a policy")
+}
+
+/// A policy that counts in a window.
+fn windowed() -> BreakerPolicy {
+    serde_json::from_str(r#"{ "mode": "window", "window": "2s", "threshold": 4, "open": "500ms" }"#).expect("a policy")
+}

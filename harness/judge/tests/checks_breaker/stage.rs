@@ -1,0 +1,271 @@
+//! A simulated rig: calls a machine, and writes down what proxy and clients would have seen. Every leg takes a random
+//! time, well within the noise bound.
+
+use std::time::Duration;
+
+use judge::evidence::*;
+use judge::promise::BreakerPolicy;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::machine::{Defect, Machine, Result, State};
+
+pub const MS: u64 = 1_000_000;
+pub const EPS_MS: u64 = 60;
+
+/// What the bank does to the calls of a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Bank {
+    Good,
+    Status(u16),
+    Refuses,
+    Hangs,
+}
+
+pub struct Stage {
+    pub policy: BreakerPolicy,
+    pub machine: Machine,
+    pub evidence: Evidence,
+    pub now: u64,
+    rng: ChaCha8Rng,
+    /// Failure instant of the last call that arrived, as the proxy saw it.
+    pub opened: u64,
+    /// Whether the service hands on the client's key, and its trace.
+    pub hands_on: (bool, bool),
+}
+
+impl Stage {
+    pub fn new(policy: &BreakerPolicy, defect: Defect, scenario: &str, seed: u64) -> Self {
+        let mut evidence = Evidence::new(Header {
+            run: "r".into(),
+            scenario: scenario.into(),
+            service: "payments".into(),
+            seed,
+            placement: "simulated".into(),
+            time: TimeBase { monotonic_ns: 0, wall_ns: 0 },
+            eps_ns: EPS_MS * MS,
+            recorder: "test".into(),
+        });
+        evidence.canary.push(Canary { samples: 100, max_ns: 9 * MS, p99_ns: MS, worst_at: At(0) });
+        evidence.sealed = true;
+        Self {
+            policy: policy.clone(),
+            machine: Machine::new(policy.clone(), defect),
+            evidence,
+            now: 10 * MS,
+            rng: ChaCha8Rng::seed_from_u64(seed),
+            opened: 0,
+            hands_on: (true, true),
+        }
+    }
+
+    /// One leg of the way: mostly short, sometimes up to 10 ms.
+    pub fn leg(&mut self) -> u64 {
+        let most = if self.rng.random_bool(0.05) { 10 * MS } else { MS };
+        self.rng.random_range(20_000..most)
+    }
+
+    pub fn wait_until(&mut self, at: u64) {
+        self.now = self.now.max(at);
+    }
+
+    /// One call; returns whether it was let through.
+    pub fn call(&mut self, step: &str, bank: Bank) -> bool {
+        let sent = self.now;
+        let asked = sent + self.leg();
+        if !self.machine.admit(asked) {
+            let ended = self.reject(step, sent, asked);
+            self.now = ended + MS;
+            return false;
+        }
+        let arrived = asked + self.leg();
+        let (ended, known, result) = match bank {
+            Bank::Hangs => {
+                // The service gives up; the proxy sees it leave a leg later.
+                let known = arrived + 100 * MS;
+                (known + self.leg(), known, Result::Hung)
+            }
+            Bank::Good | Bank::Status(_) | Bank::Refuses => {
+                let ended = arrived + self.leg();
+                (ended, ended + self.leg(), if bank == Bank::Good { Result::Good } else { Result::Bad })
+            }
+        };
+        self.machine.record(known, result);
+        self.arrive(arrived, ended, bank, None);
+        let answered = known + self.leg();
+        let status = if result == Result::Good { 201 } else { 502 };
+        self.outcome(step, sent, answered, reply(status));
+        if result != Result::Good {
+            self.opened = ended;
+        }
+        self.now = answered.max(ended) + MS;
+        true
+    }
+
+    /// Callers at once while the first of them to arrive is held; all calls that arrive succeed.
+    pub fn burst_held(&mut self, step: &str, callers: usize) {
+        let begin = self.now;
+        let (mut passed, mut waiting, mut others_done) = (Vec::new(), Vec::new(), begin);
+        for i in 0..callers as u64 {
+            let sent = begin + i * 10_000;
+            let asked = sent + 300_000;
+            if self.machine.admit(asked) {
+                passed.push((sent, asked));
+            } else if self.machine.defect == Defect::QueuesBehindProbe {
+                waiting.push(sent);
+            } else {
+                others_done = others_done.max(self.reject(step, sent, asked));
+            }
+        }
+        let mut releases = others_done.max(begin + 20 * MS) + MS;
+        if !waiting.is_empty() {
+            releases = begin + 2_000 * MS;
+        }
+        for (i, (sent, asked)) in passed.iter().enumerate() {
+            let arrived = asked + 200_000;
+            let hold = (i == 0).then_some((arrived + 10_000, releases));
+            let ended = hold.map_or(arrived + MS, |(_, released)| released + MS);
+            self.machine.record(ended + MS, Result::Good);
+            self.arrive(arrived, ended, Bank::Good, hold);
+            self.outcome(step, *sent, ended + 2 * MS, reply(201));
+            self.now = self.now.max(ended + 3 * MS);
+        }
+        for sent in waiting {
+            let arrived = releases + 3 * MS;
+            self.arrive(arrived, arrived + MS, Bank::Good, None);
+            self.outcome(step, sent, arrived + 2 * MS, reply(201));
+            self.now = self.now.max(arrived + 3 * MS);
+        }
+        self.now = self.now.max(others_done) + MS;
+    }
+
+    /// What the endpoint says now.
+    pub fn read_endpoint(&mut self) {
+        let state = match self.machine.state {
+            State::Closed => BreakerState::Closed,
+            State::Open { .. } => BreakerState::Open,
+            State::HalfOpen { .. } => BreakerState::HalfOpen,
+        };
+        let reading = BreakerReading {
+            at: At(self.now),
+            source: "actuator".into(),
+            name: "bank".into(),
+            state,
+            not_permitted: Some(self.machine.rejected),
+        };
+        self.evidence.breakers.push(reading);
+    }
+
+    fn reject(&mut self, step: &str, sent: u64, asked: u64) -> u64 {
+        let defect = self.machine.defect;
+        let slow = if defect == Defect::SlowReject { 300 * MS } else { 0 };
+        let ended = asked + slow + self.leg();
+        let left = match self.machine.state {
+            State::Open { until } => until.saturating_sub(asked),
+            _ => 0,
+        };
+        let mut answer = reply(if defect == Defect::WrongStatus { 500 } else { self.policy.reject });
+        answer.problem_status = Some(if defect == Defect::WrongProblem { 500 } else { answer.status });
+        answer.retry_after = Some(match defect {
+            Defect::RetryAfterTooLong => "3".into(),
+            Defect::RetryAfterGarbage => "-1".into(),
+            _ => left.div_ceil(1_000 * MS).to_string(),
+        });
+        self.outcome(step, sent, ended, answer);
+        ended
+    }
+
+    fn outcome(&mut self, step: &str, sent: u64, ended: u64, answer: ClientReply) {
+        let seq = self.evidence.outcomes.len() as u64;
+        self.evidence.outcomes.push(Outcome {
+            seq,
+            step: step.into(),
+            key: Some(format!("key-{seq}")),
+            context: context(seq + 1),
+            payload: "00".into(),
+            amount: Some(100),
+            sent: At(sent),
+            ended: At(ended),
+            answer: Answer::Reply(answer),
+        });
+        let known = self.evidence.steps.iter_mut().find(|s| s.name == step);
+        match known {
+            Some(known) => known.to = At(ended),
+            None => self.evidence.steps.push(Step { name: step.into(), from: At(sent), to: At(ended), planned: 1 }),
+        }
+    }
+
+    /// The arrival of the call whose outcome is written next.
+    fn arrive(&mut self, arrived: u64, ended: u64, bank: Bank, hold: Option<(u64, u64)>) {
+        let owner = self.evidence.outcomes.len() as u64;
+        let struck = |what: &str| Struck {
+            rule: "r1".into(),
+            what: what.into(),
+            delay_requested_ns: None,
+            delay_injected_ns: None,
+            held: hold.map(|(held, _)| At(held)),
+            released: hold.map(|(_, released)| At(released)),
+            epoch: 1,
+        };
+        if bank == Bank::Refuses {
+            self.evidence.connections.push(Connection {
+                link: "bank".into(),
+                conn: owner,
+                accepted: At(arrived),
+                closed: At(ended),
+                requests: 0,
+                bytes_in: 0,
+                bytes_out: 0,
+                end: ConnectionEnd::ResetByFault,
+                fault: Some(struck("connect/refuse")),
+            });
+            return;
+        }
+        let (end, status, fault) = match bank {
+            Bank::Good => (End::Replied, Some(201), hold.map(|_| struck("request/hold"))),
+            Bank::Status(s) => (End::Replied, Some(s), Some(struck("request/reply 500"))),
+            Bank::Refuses | Bank::Hangs => (End::ClientLeft, None, Some(struck("request/hang"))),
+        };
+        let (key, trace) = self.hands_on;
+        self.evidence.attempts.push(Attempt {
+            seq: self.evidence.attempts.len() as u64,
+            link: "bank".into(),
+            conn: 1,
+            key: key.then(|| format!("key-{owner}")),
+            ordinal: 1,
+            context: trace.then(|| context(owner + 1)),
+            method: "POST".into(),
+            path: "/charges".into(),
+            body: Body::default(),
+            arrived: At(arrived),
+            head: At(arrived),
+            received: Some(At(arrived)),
+            upstream: Upstream::default(),
+            reply: Reply { end, status, retry_after: None, first_byte: None, ended: At(ended) },
+            fault,
+        });
+    }
+}
+
+fn context(n: u64) -> TraceContext {
+    TraceContext { trace: TraceId((u128::from(n) << 8).to_be_bytes()), parent: SpanId(n.to_be_bytes()) }
+}
+
+fn reply(status: u16) -> ClientReply {
+    ClientReply {
+        status,
+        content_type: None,
+        body_sha256: "00".into(),
+        excerpt: String::new(),
+        marker: None,
+        retry_after: None,
+        problem_status: None,
+        problem_type: None,
+        degraded: None,
+    }
+}
+
+/// A share of an interval, in nanoseconds.
+pub fn part(d: Duration, share: f64) -> u64 {
+    (d.as_nanos() as f64 * share) as u64
+}
