@@ -72,6 +72,10 @@ mod fine {
     /// An error says that no timer could be had (out of descriptors): the caller then falls back to the wheel.
     pub(super) async fn pause(span: Duration) -> io::Result<()> {
         let fd = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
+        #[expect(
+            deprecated,
+            reason = "its caveat is about types that may change their descriptor; an OwnedFd does not"
+        )]
         let timer: AsyncFd<OwnedFd> = AsyncFd::with_interest(fd, Interest::READABLE)?;
         let due = Timespec {
             tv_sec: i64::try_from(span.as_secs()).unwrap_or(i64::MAX),

@@ -29,16 +29,21 @@
 
 mod clock;
 mod config;
+mod conn;
 mod engine;
 mod error;
+mod http;
 mod link;
 mod live;
 mod log;
 mod proxy;
 mod rules;
 mod serve;
+mod strike;
 mod sync;
 mod tasks;
+mod tcp;
+mod wire;
 
 pub use clock::Clock;
 pub use config::{DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};

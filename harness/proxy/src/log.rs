@@ -129,15 +129,24 @@ impl Log {
         self.write(&mut locked(&self.shared.state), Record::Connection(connection));
     }
 
-    /// Writes a note that spoils a passing verdict.
+    /// Writes a note that spoils a passing verdict: evidence is missing.
     pub(crate) fn spoil(&self, at: At, code: &'static str, text: String) {
+        self.note(at, NoteWeight::Spoils, code, text);
+    }
+
+    /// Writes a note that only explains.
+    pub(crate) fn remark(&self, at: At, code: &'static str, text: String) {
+        self.note(at, NoteWeight::Info, code, text);
+    }
+
+    fn note(&self, at: At, weight: NoteWeight, code: &'static str, text: String) {
         let mut state = locked(&self.shared.state);
         match state.notes.iter_mut().find(|(c, _)| *c == code) {
             Some((_, n)) if *n >= NOTES_PER_CODE => return,
             Some((_, n)) => *n += 1,
             None => state.notes.push_back((code, 1)),
         }
-        self.write(&mut state, Record::Note(Note { at, weight: NoteWeight::Spoils, code: code.to_owned(), text }));
+        self.write(&mut state, Record::Note(Note { at, weight, code: code.to_owned(), text }));
     }
 
     /// Subscribers get every record, also those for which the log itself has no room. They are told under the lock, so

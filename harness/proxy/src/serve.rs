@@ -1,11 +1,71 @@
-//! One accepted connection, from its decision to its record.
+//! One accepted connection, from the decision over it to its record.
 
 use std::sync::Arc;
 
+use judge::evidence::ConnectionEnd;
 use tokio::net::TcpStream;
 
+use crate::config::Mode;
+use crate::conn::{Client, ConnRecord};
+use crate::engine::{Held, Strike};
+use crate::http;
 use crate::link::Link;
+use crate::strike::{Onward, Terminal, strike};
+use crate::tcp;
+use crate::wire::{Inbox, Wire};
 
 pub(crate) async fn connection(link: Arc<Link>, stream: TcpStream) {
-    let _ = (link, stream);
+    let mut record = ConnRecord::open(&link);
+    // Subscribed before the decision, so that no arming falls between the two.
+    let retire = link.engine.retirements(link.index);
+    let wire = Wire::new(stream, link.clock, Arc::clone(&record.traffic));
+    let mut client = Client { wire, inbox: Inbox::default() };
+    if let Some(decision) = link.engine.decide_connection(link.index, record.conn) {
+        match struck(&link, &mut record, client, &decision).await {
+            Some(spared) => client = spared,
+            None => return,
+        }
+    }
+    match link.mode {
+        Mode::Http => http::serve(&link, &mut record, client, retire).await,
+        Mode::Tcp => tcp::serve(&link, &mut record, client).await,
+    }
+}
+
+/// Carries out the decision over a connection; gives the client back when the connection goes on.
+async fn struck(link: &Link, record: &mut ConnRecord, mut client: Client, decision: &Strike) -> Option<Client> {
+    let who = Held {
+        link: link.name.clone(),
+        conn: record.conn,
+        key: None,
+        ordinal: 0,
+        method: String::new(),
+        path: String::new(),
+        since: link.clock.now(),
+    };
+    let wait = strike(decision, &mut record.fault, link.clock, who);
+    let onward = if link.mode == Mode::Http {
+        tokio::select! {
+            biased;
+            onward = wait => onward,
+            at = client.wire.departure(&mut client.inbox) => {
+                record.ended(ConnectionEnd::ByClient, Some(at));
+                return None;
+            }
+        }
+    } else {
+        // A client of a byte link may close its sending half and still wait for the answer.
+        wait.await
+    };
+    match onward {
+        Onward::GoOn => return Some(client),
+        Onward::End(Terminal::Reset) => record.ended(ConnectionEnd::ResetByFault, Some(client.wire.reset())),
+        Onward::End(Terminal::Hang) => record.ended(ConnectionEnd::ByClient, Some(client.wire.silence().await)),
+        // A reply cannot be armed at `connect`; validation sees to that.
+        Onward::End(Terminal::Close | Terminal::Reply { .. }) => {
+            record.ended(ConnectionEnd::CutByFault, Some(client.wire.fin()));
+            client.wire.linger(link.limits.linger_time).await;
+        }
+    }
+    None
 }

@@ -1,0 +1,59 @@
+//! What happens at the point where a fault strikes, as far as connections and requests share it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use judge::evidence::Struck;
+
+use crate::clock::{Clock, pause};
+use crate::engine::{Held, Passage, Strike};
+use crate::rules::{Effect, HoldThen};
+
+/// Whether the exchange goes on after its fault.
+#[derive(Debug)]
+pub(crate) enum Onward {
+    /// It does: the fault was only a wait.
+    GoOn,
+    /// It does not.
+    End(Terminal),
+}
+
+/// Effects that end an exchange.
+#[derive(Debug)]
+pub(crate) enum Terminal {
+    Reply { status: u16, headers: BTreeMap<String, String>, body: String },
+    Reset,
+    Close,
+    Hang,
+}
+
+/// Carries out a wait, and hands back what ends the exchange. The caller watches the client meanwhile and drops this
+/// when the client leaves; `slot` then has what is known so far.
+pub(crate) async fn strike(strike: &Strike, slot: &mut Option<Struck>, clock: Clock, who: Held) -> Onward {
+    let struck = slot.insert(strike.land());
+    match &strike.fault.effect {
+        Effect::Delay(_) => {
+            let from = clock.now();
+            pause(strike.delay.unwrap_or_default()).await;
+            struck.delay_injected_ns = u64::try_from(clock.now().since(from).as_nanos()).ok();
+            Onward::GoOn
+        }
+        Effect::Hold { timeout_ms, then } => {
+            let since = clock.now();
+            struck.held = Some(since);
+            let who = Held { since, ..who };
+            let passage = strike.rule.gate.pass(who, Duration::from_millis(*timeout_ms)).await;
+            struck.released = Some(clock.now());
+            match (passage, then) {
+                (Passage::TimedOut, HoldThen::Reset) => Onward::End(Terminal::Reset),
+                _ => Onward::GoOn,
+            }
+        }
+        Effect::Reply { status, headers, body } => {
+            Onward::End(Terminal::Reply { status: *status, headers: headers.clone(), body: body.clone() })
+        }
+        Effect::Reset => Onward::End(Terminal::Reset),
+        Effect::Close => Onward::End(Terminal::Close),
+        Effect::Hang => Onward::End(Terminal::Hang),
+    }
+}

@@ -1,0 +1,228 @@
+//! One socket with exact moments: what came when, and when bytes, FIN or RST were handed to the kernel.
+//!
+//! Moments of what the proxy *does* are read right before the system call that does it, moments of what it *sees* right
+//! after. A gap from a failure to the next arrival is therefore never measured too short by the proxy's own slowness:
+//! the error has one sign, which the judge's noise bound allows for.
+
+use std::collections::VecDeque;
+use std::io;
+use std::mem::MaybeUninit;
+use std::net::Shutdown;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::{Buf, Bytes, BytesMut};
+use judge::evidence::At;
+use socket2::SockRef;
+use tokio::net::TcpStream;
+
+use crate::clock::Clock;
+
+/// Room that is made for each read.
+const READ_BYTES: usize = 16 << 10;
+/// What a client may send ahead while its exchange goes on. Behind more than this its FIN is not seen until the
+/// exchange is over.
+const AHEAD_BYTES: usize = 64 << 10;
+
+/// Bytes that went over a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Traffic {
+    pub(crate) received: AtomicU64,
+    pub(crate) sent: AtomicU64,
+}
+
+/// A socket.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    stream: TcpStream,
+    clock: Clock,
+    traffic: Arc<Traffic>,
+}
+
+/// When the first and the last byte of a message were handed to the kernel.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) first: At,
+    pub(crate) last: At,
+}
+
+impl Wire {
+    pub(crate) fn new(stream: TcpStream, clock: Clock, traffic: Arc<Traffic>) -> Self {
+        // Without it small writes wait for acknowledgements; a failure only costs time.
+        let _slow = stream.set_nodelay(true);
+        Self { stream, clock, traffic }
+    }
+
+    /// Waits for bytes and puts them into `inbox`; 0 at the end of the stream. Nothing is lost when it is dropped
+    /// early.
+    pub(crate) async fn fill(&self, inbox: &mut Inbox) -> io::Result<usize> {
+        loop {
+            self.stream.readable().await?;
+            inbox.bytes.reserve(READ_BYTES);
+            match self.stream.try_read_buf(&mut inbox.bytes) {
+                Ok(n) => {
+                    inbox.came(n, self.clock.now());
+                    self.traffic.received.fetch_add(n as u64, Ordering::Relaxed);
+                    return Ok(n);
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                Err(e) => {
+                    inbox.came(0, self.clock.now());
+                    return Err(e);
+                }
+            }
+        }
+    }
+
+    /// Hands all of `bytes` to the kernel.
+    pub(crate) async fn send(&self, mut bytes: &[u8]) -> io::Result<Span> {
+        let mut first = None;
+        loop {
+            let now = self.clock.now();
+            match self.stream.try_write(bytes) {
+                Ok(n) => {
+                    self.traffic.sent.fetch_add(n as u64, Ordering::Relaxed);
+                    bytes = &bytes[n..];
+                    let first = *first.get_or_insert(now);
+                    if bytes.is_empty() {
+                        return Ok(Span { first, last: now });
+                    }
+                }
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => self.stream.writable().await?,
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// Whether the peer has neither sent anything nor closed. Asks the kernel itself: the runtime may not have heard yet.
+    pub(crate) fn is_quiet(&self) -> bool {
+        let mut probe = [MaybeUninit::uninit(); 1];
+        let peeked = SockRef::from(&self.stream).peek(&mut probe);
+        matches!(peeked, Err(e) if e.kind() == io::ErrorKind::WouldBlock)
+    }
+
+    /// Waits until the peer has closed or reset; what it sends until then stays in `inbox`.
+    pub(crate) async fn departure(&self, inbox: &mut Inbox) -> At {
+        while inbox.len() < AHEAD_BYTES {
+            match self.fill(inbox).await {
+                Ok(0) | Err(_) => return self.clock.now(),
+                Ok(_) => {}
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Waits until the peer has closed or reset; what it sends until then is thrown away.
+    pub(crate) async fn silence(&self) -> At {
+        let mut inbox = Inbox::default();
+        loop {
+            match self.fill(&mut inbox).await {
+                Ok(0) | Err(_) => return self.clock.now(),
+                Ok(_) => inbox.clear(),
+            }
+        }
+    }
+
+    /// Sends RST.
+    pub(crate) fn reset(self) -> At {
+        // On failure the close below is a FIN, or a RST if bytes are unread; the peer sees an end in any case.
+        let _fin = self.stream.set_zero_linger();
+        let at = self.clock.now();
+        drop(self.stream);
+        at
+    }
+
+    /// Sends FIN; reading goes on.
+    pub(crate) fn fin(&self) -> At {
+        let at = self.clock.now();
+        // An error says that the connection is gone already.
+        let _gone = SockRef::from(&self.stream).shutdown(Shutdown::Write);
+        at
+    }
+
+    /// Reads until the peer has closed too: closing over unread bytes would send RST, which may overtake what was sent.
+    pub(crate) async fn linger(self, at_most: Duration) {
+        let _late = tokio::time::timeout(at_most, self.silence()).await;
+    }
+
+    pub(crate) fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    pub(crate) fn traffic(&self) -> &Traffic {
+        &self.traffic
+    }
+}
+
+/// Bytes that came and were not yet looked at, and when they came.
+#[derive(Debug, Default)]
+pub(crate) struct Inbox {
+    bytes: BytesMut,
+    /// For each read: the stream position behind it, and its moment.
+    marks: VecDeque<(u64, At)>,
+    received: u64,
+    last: At,
+}
+
+impl Inbox {
+    fn came(&mut self, n: usize, at: At) {
+        self.received += n as u64;
+        self.last = at;
+        if n > 0 {
+            self.marks.push_back((self.received, at));
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// When the first of the bytes came.
+    pub(crate) fn first_came(&self) -> At {
+        self.marks.front().map_or(self.last, |(_, at)| *at)
+    }
+
+    /// When the last read ended, also when it met the end of the stream or an error.
+    pub(crate) fn last_came(&self) -> At {
+        self.last
+    }
+
+    pub(crate) fn take(&mut self, n: usize) -> Bytes {
+        let taken = self.bytes.split_to(n).freeze();
+        self.forget_marks();
+        taken
+    }
+
+    pub(crate) fn skip(&mut self, n: usize) {
+        self.bytes.advance(n);
+        self.forget_marks();
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+        self.forget_marks();
+    }
+
+    /// Gives memory back while the connection is idle.
+    pub(crate) fn shrink(&mut self) {
+        if self.bytes.is_empty() {
+            self.bytes = BytesMut::new();
+        }
+    }
+
+    fn forget_marks(&mut self) {
+        let position = self.received - self.bytes.len() as u64;
+        while self.marks.front().is_some_and(|(upto, _)| *upto <= position) {
+            self.marks.pop_front();
+        }
+    }
+}
