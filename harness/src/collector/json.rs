@@ -16,6 +16,10 @@ use super::raw::{RawEvent, RawId, RawResource, RawSpan};
 use super::value::double;
 
 pub(super) fn decode(bytes: &[u8]) -> Result<Vec<RawResource>, serde_json::Error> {
+    // Serde would read a struct from an array too, field by field.
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(de::Error::custom("a request is an object, not an array"));
+    }
     Ok(serde_json::from_slice::<Request>(bytes)?.resource_spans.into_iter().map(ResourceSpans::into_raw).collect())
 }
 

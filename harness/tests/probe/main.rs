@@ -1,0 +1,7 @@
+//! The probes against real databases and servers: what they read, and what their errors say.
+
+mod breaker;
+mod fetch;
+mod http_ledger;
+mod kit;
+mod sqlite;
