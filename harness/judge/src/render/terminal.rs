@@ -5,7 +5,7 @@ use crate::finding::{Finding, NotPromised, Ruling, Verdict};
 
 use super::Style;
 use super::finding::{body, title};
-use super::text::{clean, labelled, plural};
+use super::text::{clean, plural, wrap};
 
 /// Renders a verdict for a terminal or a log.
 ///
@@ -48,7 +48,9 @@ fn block(finding: &Finding, style: &Style) -> Vec<String> {
 
 fn not_promised(entry: &NotPromised, style: &Style) -> Vec<String> {
     let checks: Vec<String> = entry.checks.iter().map(|c| clean(c)).collect();
-    labelled(2, &checks.join(" "), &format!(" {}", clean(&entry.what)), style.width)
+    let text = format!("{}: {}", checks.join(" "), clean(&entry.what));
+    let wrapped = wrap(&text, style.width.max(40) - 4);
+    wrapped.into_iter().enumerate().map(|(i, line)| format!("{}{line}", if i == 0 { "  " } else { "    " })).collect()
 }
 
 fn summary(verdict: &Verdict, style: &Style) -> String {

@@ -1,0 +1,129 @@
+//! What people read.
+
+use judge::checks::catalogue;
+use judge::render::{Style, explain, markdown, terminal};
+use judge::{Ruling, Verdict};
+
+use crate::{finding, verdict};
+
+/// Proves the whole layout: a line for each check, then what is not a pass in full, the summary last.
+#[test]
+fn terminal_report() {
+    let expected = "\
+PASS          B1 TripsAtThreshold     breaker-recovery  opened after exactly 5 failures in each of 3 trip(s)
+FAIL          B4 HalfOpenSingleProbe  breaker-recovery  probe/2: 7 backend calls while the probe was held, declared 1
+INCONCLUSIVE  B3 OpenDuration         breaker-recovery  the machine paused for 80.0 ms
+
+INCONCLUSIVE B3 OpenDuration  payments -> bank  the machine paused for 80.0 ms
+  scenario    breaker-recovery
+  promised    half-open lets exactly 1 call through
+  measured    calls at the proxy while it held the probe
+  advice      run it again on a quieter machine
+
+FAIL B4 HalfOpenSingleProbe  payments -> bank  probe/2: 7 backend calls while the probe was held, declared 1
+  scenario    breaker-recovery
+  promised    half-open lets exactly 1 call through
+  measured    calls at the proxy while it held the probe
+  numbers     callers 32; held for 21.5 ms
+  chance      0: a correct service cannot fail this way, nothing is estimated
+  looks like  transition and permit are not atomic
+  evidence
+       t+1500.000 ms  key key-7  attempt 1  probe/2: arrived +0.1 ms after the hold began, answered 201  trace 4bf92f35
+  exhibit
+    t+0.000 ms  closed  first call
+  reproduce   harness verify contract.toml --only B4 --seed 7
+
+not promised, so not checked:
+  R1 R2: a retry law: `[promises.retry]`
+
+FAIL  1 check passed, 1 failed, 1 inconclusive  (payments, run r1, seed 7, process)
+";
+    assert_eq!(terminal(&verdict(), &Style { color: false, width: 100 }), expected);
+}
+
+/// Proves that colour is only colour: without its sequences the text is the same, and rulings differ by it.
+#[test]
+fn colour_changes_nothing_else() {
+    let plain = terminal(&verdict(), &Style { color: false, width: 100 });
+    let coloured = terminal(&verdict(), &Style { color: true, width: 100 });
+    let codes = ["\u{1b}[32m", "\u{1b}[33m", "\u{1b}[1;31m"];
+    codes.iter().for_each(|c| assert!(coloured.contains(c)));
+    let stripped = codes.iter().fold(coloured, |text, c| text.replace(c, "")).replace("\u{1b}[0m", "");
+    assert_eq!(stripped, plain);
+}
+
+/// Proves that narrow terminals wrap words under their text, never inside a word, and that the command to copy stays
+/// whole.
+#[test]
+fn narrow_terminals_wrap() {
+    let text = terminal(&verdict(), &Style { color: false, width: 0 });
+    assert!(text.contains("  promised    half-open lets exactly 1\n              call through\n"), "{text}");
+    assert!(text.contains("\n  reproduce   harness verify contract.toml --only B4 --seed 7\n"), "{text}");
+}
+
+/// Proves that a run which judged nothing does not read like success.
+#[test]
+fn nothing_judged_is_no_success() {
+    let verdict = Verdict::of("r1", "payments", 7, "process", Vec::new());
+    let text = terminal(&verdict, &Style::default());
+    assert_eq!(text, "INCONCLUSIVE  nothing was judged  (payments, run r1, seed 7, process)\n");
+    assert!(markdown(&verdict).starts_with("### INCONCLUSIVE: payments\n"));
+}
+
+/// Proves the short summary: counts, a row for each finding that is not a pass, evidence folded away.
+#[test]
+fn markdown_summary() {
+    let expected = "\
+### FAIL: payments
+
+1 passed, 1 failed, 1 inconclusive. Run `r1`, seed 7, process.
+
+| | check | scenario | what was seen |
+|---|---|---|---|
+| FAIL | B4 HalfOpenSingleProbe | breaker-recovery | probe/2: 7 backend calls while the probe was held, declared 1 |
+| INCONCLUSIVE | B3 OpenDuration | breaker-recovery | the machine paused for 80.0 ms |
+
+<details><summary>B4 HalfOpenSingleProbe</summary>
+
+- promised: half-open lets exactly 1 call through
+- measured: calls at the proxy while it held the probe
+- chance: 0: a correct service cannot fail this way, nothing is estimated
+- looks like: transition and permit are not atomic
+- reproduce: `harness verify contract.toml --only B4 --seed 7`
+
+       t+1500.000 ms  key key-7  attempt 1  probe/2: arrived +0.1 ms after the hold began, answered 201  trace 4bf92f35
+
+</details>
+
+Not promised, so not checked:
+
+- R1 R2: a retry law: \\`\\[promises.retry\\]\\`
+";
+    assert_eq!(markdown(&verdict()), expected);
+    let passed = Verdict::of("r1", "payments", 7, "process", vec![finding("B1", "Trips", Ruling::Pass, "fine")]);
+    assert!(!markdown(&passed).contains("| check |"));
+}
+
+/// Proves that every check of the catalogue can be explained, by id and by name, within the width of a terminal.
+#[test]
+fn every_check_is_explained() {
+    let mut ids = std::collections::BTreeSet::new();
+    for info in catalogue::CATALOGUE {
+        assert!(ids.insert(info.id) && ids.insert(info.name), "{} is there twice", info.id);
+        assert_eq!(catalogue::info(&info.name.to_lowercase()), Some(info));
+        let text = explain(info);
+        assert!(text.starts_with(&format!("{} {}  (tier {};", info.id, info.name, info.tier.number())));
+        for label in ["promise", "measure", "rule", "false alarm", "unsure when"] {
+            assert!(text.contains(&format!("\n{label}")), "{}: {label}", info.id);
+        }
+        assert!(info.bug_classes.iter().all(|c| !c.is_empty()));
+        assert!(text.lines().all(|l| l.chars().count() <= 100), "{text}");
+        // What is explained is written in whole sentences of our own, not left blank.
+        for words in [info.promise, info.measure, info.rule, info.false_alarm, info.inconclusive, info.scenario] {
+            assert!(words.len() > 2 && !words.contains("  "), "{}: {words:?}", info.id);
+        }
+    }
+    let all = "R1 R2 R3 R6 R12 R13 I1 I2 I3 I4 I5 I6 B1 B2 B3 B4 B5 B6 B7 B12 H1 H2 H3 H4";
+    assert_eq!(catalogue::CATALOGUE.iter().map(|c| c.id).collect::<Vec<_>>().join(" "), all);
+    assert_eq!(catalogue::info("r7"), Some(catalogue::R6));
+}
