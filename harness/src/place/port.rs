@@ -1,9 +1,11 @@
 //! A free loopback port that is held until the service takes it over.
 
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
+use std::io;
+use std::net::Ipv4Addr;
 
 use rand::RngExt as _;
+use tokio::net::TcpSocket;
 
 use super::error::PlaceError;
 
@@ -12,15 +14,20 @@ const LOWEST: u16 = 10_240;
 /// Candidates below the ephemeral range before the kernel is asked for any port.
 const TRIES: usize = 32;
 
-/// A port of 127.0.0.1 that is bound by us, and so by nobody else, until the service is started.
+/// A port of 127.0.0.1 that is bound by us until the service is started.
 ///
 /// Give it to [`Process::start`](super::Process::start), which lets go of it just before the child is spawned.
 /// A port from outside the kernel's ephemeral range is preferred. A connection that leaves this machine cannot be given
 /// that port as its source, so nobody takes it in the moment between our release and the child's bind, or while a
 /// killed service is down; and a client that knocks at the dead port cannot be connected to itself.
+///
+/// Closing our socket is not enough to free the port: a child that another thread is spawning right now has copies of
+/// all our descriptors until it executes its program. So the socket is bound, never listens, and allows the address to
+/// be reused after it was bound: a second reservation is refused, but a server (which sets `SO_REUSEADDR`, as nearly all
+/// do) can bind the port though a copy of our socket still lives.
 #[derive(Debug)]
 pub struct ReservedPort {
-    listener: TcpListener,
+    socket: TcpSocket,
     number: u16,
 }
 
@@ -41,10 +48,12 @@ impl ReservedPort {
         Self::bind(0).map_err(PlaceError::NoFreePort)
     }
 
-    fn bind(number: u16) -> std::io::Result<Self> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, number))?;
-        let number = listener.local_addr()?.port();
-        Ok(Self { listener, number })
+    fn bind(number: u16) -> io::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        socket.bind((Ipv4Addr::LOCALHOST, number).into())?;
+        socket.set_reuseaddr(true)?;
+        let number = socket.local_addr()?.port();
+        Ok(Self { socket, number })
     }
 
     /// The port's number.
@@ -55,7 +64,7 @@ impl ReservedPort {
 
     /// Lets go of the port and returns its number.
     pub fn release(self) -> u16 {
-        drop(self.listener);
+        drop(self.socket);
         self.number
     }
 }
@@ -69,19 +78,31 @@ fn ephemeral_low() -> Option<u16> {
 #[cfg(test)]
 mod tests {
     use super::{ReservedPort, ephemeral_low};
-    use std::net::TcpListener;
 
-    // Proves that a reserved port is really held (nobody else can bind it), that it is free after the release, and that
-    // it lies outside the range of outgoing connections where that range is known and leaves room.
+    // Proves that a reserved port cannot be reserved again, that it is free after the release, and that it lies outside
+    // the range of outgoing connections where that range is known and leaves room.
     #[test]
     fn a_reserved_port_is_held_until_released() {
         let port = ReservedPort::pick().expect("a free port");
         let number = port.number();
-        assert!(TcpListener::bind(("127.0.0.1", number)).is_err(), "port {number} was not held");
+        assert!(ReservedPort::bind(number).is_err(), "port {number} was not held");
         if let Some(low) = ephemeral_low().filter(|low| *low > 20_000) {
             assert!(number < low, "{number} is an ephemeral port (from {low})");
         }
         assert_eq!(port.release(), number);
-        TcpListener::bind(("127.0.0.1", number)).expect("free after the release");
+        ReservedPort::bind(number).expect("free after the release");
+    }
+
+    // Proves that a copy of the reservation which lives on in a child that is just being spawned does not keep a server
+    // from the port, and that from then on the port is taken for everybody else.
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_surviving_copy_does_not_block_a_server() {
+        let copy = ReservedPort::pick().expect("a free port");
+        let server = std::net::TcpListener::bind(("127.0.0.1", copy.number())).expect("the server sets SO_REUSEADDR");
+        assert!(
+            std::net::TcpListener::bind(server.local_addr().expect("an address")).is_err(),
+            "two servers on one port"
+        );
     }
 }

@@ -233,8 +233,9 @@ fn spawn(
     if let Some(port) = port {
         port.release();
     }
-    let group =
-        Group::spawn(&mut command, spec.max_lifetime, |pid, group| note(spec, log, pid, group)).map_err(fail)?;
+    let begun = Instant::now();
+    let note = |pid, group| note(spec, log, begun, (pid, group));
+    let group = Group::spawn(&mut command, spec.max_lifetime, note).map_err(fail)?;
     // The command holds our copies of the pipe's writing end; the reader sees the end only without them.
     drop(command);
     log.pump(reader, watch).map_err(fail)?;
@@ -242,8 +243,8 @@ fn spawn(
 }
 
 /// Notes the child's start in its log and in the register, and returns what notes its end, whoever ends it.
-fn note(spec: &ProcessSpec, log: &ServiceLog, pid: u32, group: u32) -> OnEnd {
-    let (name, lifetime, log, started) = (spec.name.clone(), spec.max_lifetime, log.clone(), Instant::now());
+fn note(spec: &ProcessSpec, log: &ServiceLog, begun: Instant, (pid, group): (u32, u32)) -> OnEnd {
+    let (name, lifetime, log) = (spec.name.clone(), spec.max_lifetime, log.clone());
     log.remark(&format!("started `{name}` as pid {pid}: {}", spec.command.join(" ")));
     let unnoted = |error| log.remark(&format!("`harness sweep` will not know pid {pid}: {error}"));
     let entry = spec.register.as_ref().and_then(|register| {
@@ -252,7 +253,7 @@ fn note(spec: &ProcessSpec, log: &ServiceLog, pid: u32, group: u32) -> OnEnd {
     });
     Box::new(move |status| {
         let how = status.map_or_else(|| "in a way that the system did not tell".to_owned(), |s| s.to_string());
-        let lived = started.elapsed();
+        let lived = begun.elapsed();
         let why = if lived >= lifetime { "; its maximum lifetime was reached" } else { "" };
         log.remark(&format!("`{name}` ended after {lived:.1?}: {how}{why}"));
         if let Some((register, entry)) = entry {

@@ -51,8 +51,9 @@ async fn observe(spec: &ProcessSpec, announced: Option<Announced>, waiting_for: 
     let mut base = None;
     if let Some(mut announced) = announced {
         *waiting_for = format!("no line like `{}` was printed", spec.ready.line.as_deref().unwrap_or_default());
-        match announced.wait_for(Option::is_some).await {
-            Ok(line) => base = line.clone().flatten(),
+        let line = announced.wait_for(Option::is_some).await.map(|line| line.clone().flatten());
+        match line {
+            Ok(address) => base = address,
             // All output is closed and the line was not in it. The end of the process or the deadline tells.
             Err(_) => std::future::pending().await,
         }
