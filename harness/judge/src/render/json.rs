@@ -2,6 +2,8 @@
 
 use crate::finding::Verdict;
 
+use super::text::harmful;
+
 /// Renders a verdict as JSON, version 1 of the schema `harness-verdict`.
 ///
 /// ```text
@@ -22,8 +24,8 @@ use crate::finding::Verdict;
 /// }
 /// ```
 ///
-/// Reading it back as a [`Verdict`] gives the same verdict. Foreign text is kept as it was: JSON escapes it, and
-/// whoever shows it must do the same.
+/// Reading it back as a [`Verdict`] gives the same verdict. Foreign text is kept as it was, with
+/// everything that a terminal would act on escaped; whoever shows it elsewhere must escape it for there.
 ///
 /// ```
 /// use judge::{Ruling, Verdict, render};
@@ -39,5 +41,14 @@ pub fn json(verdict: &Verdict) -> String {
     let text = serde_json::to_string_pretty(verdict).unwrap_or_else(|error| {
         serde_json::json!({ "schema": "harness-error", "error": error.to_string() }).to_string()
     });
-    text + "\n"
+    // What serde_json leaves raw but a terminal would act on (C1 controls, direction marks) only occurs within strings.
+    let mut out = String::with_capacity(text.len() + 1);
+    for c in text.chars() {
+        if c != '\n' && harmful(c) {
+            c.encode_utf16(&mut [0; 2]).iter().for_each(|unit| out += &format!("\\u{unit:04x}"));
+        } else {
+            out.push(c);
+        }
+    }
+    out + "\n"
 }

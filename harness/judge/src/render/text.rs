@@ -17,7 +17,8 @@ pub(super) fn clean(text: &str) -> String {
     out
 }
 
-fn harmful(c: char) -> bool {
+/// Whether a character could act on a terminal, forge a line, or make XML 1.0 unreadable.
+pub(super) fn harmful(c: char) -> bool {
     c.is_control()
         || matches!(c,
             '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}'

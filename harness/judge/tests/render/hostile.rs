@@ -48,7 +48,9 @@ fn harmless(text: &str) {
     well_formed(&xml).unwrap_or_else(|e| panic!("{e}: {xml}"));
     let summary = markdown(&verdict);
     assert!(summary.chars().all(|c| !c.is_control() || c == '\n'), "{summary:?}");
-    assert_eq!(serde_json::from_str::<Verdict>(&json(&verdict)).expect("JSON"), verdict);
+    let data = json(&verdict);
+    assert!(data.chars().all(|c| !c.is_control() || c == '\n'), "{data:?}");
+    assert_eq!(serde_json::from_str::<Verdict>(&data).expect("JSON"), verdict);
 }
 
 /// Proves it for the known tricks: terminal sequences, forged lines, markup, characters that XML forbids, direction

@@ -36,7 +36,7 @@ pub(super) fn failures(view: &View<'_>, policy: &BreakerPolicy, until: At, eps: 
         BreakerMode::Window => policy.window,
     };
     let since = |hit: &&Hit<'_>, slack: bool| {
-        window.is_none_or(|w| hit.ended + if slack { w + eps } else { w.saturating_sub(eps) } >= until)
+        window.is_none_or(|w| hit.ended + if slack { w.saturating_add(eps) } else { w.saturating_sub(eps) } >= until)
     };
     let least = run.iter().filter(|h| since(h, false)).count();
     let most = run.iter().filter(|h| since(h, true) && h.ended <= until + eps).count();

@@ -99,7 +99,7 @@ fn judge(call: &Call<'_>, period: &Period<'_>, policy: &BreakerPolicy, eps: Dura
     }
     let lines = |remark: &str| vec![outcome(call, remark)];
     let latency = call.outcome.latency();
-    if latency > policy.fast_fail + eps {
+    if latency > policy.fast_fail.saturating_add(eps) {
         let what = format!(
             "{step}: a rejected call was answered after {}, limit {} + noise {}",
             ms(latency),

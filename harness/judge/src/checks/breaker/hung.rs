@@ -75,7 +75,7 @@ fn judge(view: &View<'_>, policy: &BreakerPolicy, eps: Duration, tally: &mut Tal
         tally.gap(format!(
             "{later}: no call was sent {} after the service gave up the hanging probe; \
              a shorter attempt timeout would show more",
-            ms(period.open + eps)
+            ms(period.open.saturating_add(eps))
         ));
         return;
     }

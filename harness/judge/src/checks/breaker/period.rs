@@ -29,7 +29,7 @@ impl Period<'_> {
     /// seen by the proxy up to eps after the breaker counted it.
     pub fn not_before(&self, eps: Duration) -> At {
         let seen_late = if self.cause.gave_up { eps } else { Duration::ZERO };
-        self.from() + self.open.saturating_sub(ROUNDING + seen_late)
+        self.from() + self.open.saturating_sub(ROUNDING.saturating_add(seen_late))
     }
 
     /// A call sent after this must find the open time over: the breaker saw the failure at most eps after the proxy.

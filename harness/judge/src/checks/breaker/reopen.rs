@@ -27,10 +27,10 @@ use super::view::{Hit, View, ms, named, variant};
 /// #     placement: "simulated".into(), time, eps_ns: 60_000_000, recorder: "0".into() };
 /// use judge::{Ruling, checks::breaker, promise::{BreakerPolicy, Noise}};
 ///
-/// let policy: BreakerPolicy = serde_json::from_str(r#"{ "threshold": 5, "open": "400ms", "growth": 2.0
-/// }"#).unwrap(); let finding = breaker::probe_failure_reopens(&policy, "bank",
-/// Noise::default()).judge(&Evidence::new(header)); assert_eq!(finding.ruling, Ruling::Inconclusive); // nothing was
-/// seen, so nothing is proven assert!(finding.promise.contains("800.0 ms"));
+/// let policy: BreakerPolicy = serde_json::from_str(r#"{ "threshold": 5, "open": "1s", "growth": 2.0 }"#).unwrap();
+/// let finding = breaker::probe_failure_reopens(&policy, "bank", Noise::default()).judge(&Evidence::new(header));
+/// assert_eq!(finding.ruling, Ruling::Inconclusive); // nothing was seen, so nothing is proven
+/// assert!(finding.promise.contains("2000.0 ms"));
 /// ```
 #[must_use]
 pub fn probe_failure_reopens(policy: &BreakerPolicy, link: &str, noise: Noise) -> Check {

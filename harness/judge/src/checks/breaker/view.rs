@@ -1,5 +1,6 @@
 //! The wire as the breaker checks read it: client calls, and what each of them caused at the proxy.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::evidence::{At, Attempt, Connection, End, Evidence, Joined, Outcome};
@@ -101,9 +102,10 @@ impl<'a> View<'a> {
         let mut outcomes: Vec<&'a Outcome> = evidence.outcomes.iter().collect();
         outcomes.sort_by_key(|o| (o.sent, o.seq));
         let mut calls: Vec<Call<'a>> = outcomes.into_iter().map(|outcome| Call { outcome, hits: Vec::new() }).collect();
+        let index: HashMap<u64, usize> = calls.iter().enumerate().map(|(i, c)| (c.outcome.seq, i)).collect();
         for payment in &joined.payments {
             for outcome in &payment.outcomes {
-                if let Some(call) = calls.iter_mut().find(|c| c.outcome.seq == outcome.seq) {
+                if let Some(call) = index.get(&outcome.seq).and_then(|i| calls.get_mut(*i)) {
                     call.hits = payment.attempts_of(outcome).into_iter().map(Hit::of_attempt).collect();
                 }
             }
