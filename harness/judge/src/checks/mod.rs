@@ -2,6 +2,10 @@
 
 pub mod breaker;
 pub mod catalogue;
+pub mod idempotency;
+pub mod retry;
+mod support;
+pub mod trust;
 
 use crate::evidence::Evidence;
 use crate::{Finding, Ruling, Verdict};

@@ -1,0 +1,22 @@
+//! Checks of retries: how many, how far apart, of what, with which key and which bytes.
+//!
+//! The witness is the proxy in front of the dependency. Counting checks ([`bounded_attempts`],
+//! [`retries_only_the_retryable`], [`key_is_stable`], [`payload_is_stable`]) hold on any machine and cannot fail a correct
+//! service by chance. Timing checks ([`backoff_law`], [`no_herd`]) are judged within the declared noise bound, and say
+//! inconclusive when the canary measured a longer pause, or none ran.
+
+mod bounded;
+mod gaps;
+mod herd;
+mod key;
+mod law;
+mod payload;
+mod queueing;
+mod table;
+
+pub use bounded::bounded_attempts;
+pub use herd::{excludes_a_herd, no_herd};
+pub use key::key_is_stable;
+pub use law::backoff_law;
+pub use payload::payload_is_stable;
+pub use table::retries_only_the_retryable;

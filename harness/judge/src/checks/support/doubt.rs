@@ -1,0 +1,24 @@
+//! Reasons to believe neither a good nor a bad verdict.
+
+use std::time::Duration;
+
+use super::ms;
+use crate::evidence::Evidence;
+use crate::promise::Noise;
+
+/// Why times cannot be judged: the canary's longest pause exceeded the bound, or nobody measured one.
+pub(in crate::checks) fn pause(evidence: &Evidence, noise: Noise) -> Option<(String, String)> {
+    let Some(max) = evidence.canary_max_ns().map(Duration::from_nanos) else {
+        let what = "no canary ran, so nobody knows how long the machine paused";
+        return Some((what.to_owned(), "record the scenario with the canary on".to_owned()));
+    };
+    let what = || format!("the machine paused for {}, longer than the noise bound of {}", ms(max), ms(noise.eps));
+    let advice = || "run it again on a quieter machine, or declare a larger noise bound".to_owned();
+    (max > noise.eps).then(|| (what(), advice()))
+}
+
+/// Faults on `link` that struck less often than planned, in words. Empty: all did.
+pub(in crate::checks) fn unfired(evidence: &Evidence, link: &str) -> Vec<String> {
+    let short = evidence.faults.iter().filter(|f| f.link == link && f.fired < f.planned);
+    short.map(|f| format!("fault {} ({}) struck {} times of {} planned", f.rule, f.what, f.fired, f.planned)).collect()
+}

@@ -1,0 +1,11 @@
+//! What the checks of retries, keys and trust share: the wire seen request by request, evidence lines, one way to rule.
+
+mod case;
+mod doubt;
+mod lines;
+mod request;
+
+pub(super) use case::{Case, Tally};
+pub(super) use doubt::{pause, unfired};
+pub(super) use lines::{attempt_line, charge_line, digest, ms, outcome_line, outcome_words, row_line};
+pub(super) use request::{Request, failed, failure, requests, succeeded};

@@ -1,0 +1,56 @@
+//! H1: the harness itself was served in time.
+
+use std::time::Duration;
+
+use crate::Finding;
+use crate::checks::Check;
+use crate::checks::catalogue::H1;
+use crate::checks::support::{Case, Tally, ms, pause};
+use crate::evidence::Evidence;
+use crate::promise::Noise;
+
+/// **H1** No pause of the machine was longer than the declared noise bound while the scenario ran.
+///
+/// - *Measure*: the largest overshoot of the canary, which sleeps known times and echoes through a proxy.
+/// - *Test*: not above the bound; above half of it the finding says so.
+/// - *False alarms*: it never fails. Counting checks do not depend on it.
+/// - *Inconclusive*: a longer overshoot, or no canary.
+///
+/// ```
+/// # use judge::evidence::{Canary, At, Evidence, Header, TimeBase};
+/// # let time = TimeBase { monotonic_ns: 0, wall_ns: 0 };
+/// # let header = Header { run: "r".into(), scenario: "steady".into(), service: "payments".into(), seed: 1,
+/// #     placement: "simulated".into(), time, eps_ns: 60_000_000, recorder: "0".into() };
+/// use judge::{Ruling, checks::trust, promise::Noise};
+///
+/// let mut evidence = Evidence::new(header);
+/// let check = trust::canary_is_quiet(Noise::default());
+/// assert_eq!(check.judge(&evidence).ruling, Ruling::Inconclusive);
+/// evidence.canary.push(Canary { samples: 500, max_ns: 4_000_000, p99_ns: 1_000_000, worst_at: At(0) });
+/// assert_eq!(check.judge(&evidence).ruling, Ruling::Pass);
+/// ```
+#[must_use]
+pub fn canary_is_quiet(noise: Noise) -> Check {
+    Check::new(H1, move |evidence| judge(evidence, noise))
+}
+
+fn judge(evidence: &Evidence, noise: Noise) -> Finding {
+    let case = Case::of_run(H1, evidence, format!("no pause longer than the noise bound of {}", ms(noise.eps)));
+    let mut tally = Tally::default();
+    tally.millis("noise bound", noise.eps.as_secs_f64());
+    let samples: u64 = evidence.canary.iter().map(|c| c.samples).sum();
+    tally.fact("canary echoes", samples, "");
+    let worst = evidence.canary.iter().filter(|c| c.samples > 0).max_by_key(|c| c.max_ns);
+    if let Some(worst) = worst {
+        tally.millis("canary, max", worst.max_ns as f64 / 1e9);
+        tally.millis("canary, 99th percentile", worst.p99_ns as f64 / 1e9);
+        tally.millis("when the longest was due", worst.worst_at.as_millis_f64() / 1e3);
+    }
+    if let Some((why, advice)) = pause(evidence, noise) {
+        return case.inconclusive(tally, why, advice);
+    }
+    let max = Duration::from_nanos(evidence.canary_max_ns().unwrap_or_default());
+    let near =
+        if max > noise.eps / 2 { ": more than half of the bound, timing verdicts are near their edge" } else { "" };
+    case.pass(tally, format!("the longest pause was {}, bound {}{near}", ms(max), ms(noise.eps)))
+}

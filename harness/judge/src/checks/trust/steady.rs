@@ -1,0 +1,65 @@
+//! H4: without a fault, payments succeed at once.
+
+use crate::Finding;
+use crate::checks::Check;
+use crate::checks::catalogue::H4;
+use crate::checks::support::{Case, Tally, attempt_line, outcome_line, requests};
+use crate::evidence::{Evidence, Joined};
+
+const TOO_EARLY: &str = H4.bug_classes[0];
+
+/// **H4** Without any fault, payments succeed at the first attempt.
+///
+/// - *Measure*: outcomes and attempts of the step `baseline`.
+/// - *Test*: every payment succeeds, with one attempt.
+/// - *False alarms*: none, outcomes are counted. A payment that was refused or retried without a fault of ours is a
+///   finding, whoever caused it: what is seen under fault then says nothing.
+/// - *Inconclusive*: no outcome of the step; payments that succeeded without a call on this link.
+///
+/// ```
+/// # use judge::evidence::{Evidence, Header, TimeBase};
+/// # let time = TimeBase { monotonic_ns: 0, wall_ns: 0 };
+/// # let header = Header { run: "r".into(), scenario: "steady".into(), service: "payments".into(), seed: 1,
+/// #     placement: "simulated".into(), time, eps_ns: 60_000_000, recorder: "0".into() };
+/// use judge::{Ruling, checks::trust};
+///
+/// let finding = trust::steady_state("bank").judge(&Evidence::new(header));
+/// assert_eq!(finding.ruling, Ruling::Inconclusive);
+/// ```
+#[must_use]
+pub fn steady_state(link: &str) -> Check {
+    let link = link.to_owned();
+    Check::new(H4, move |evidence| judge(evidence, &link))
+}
+
+fn judge(evidence: &Evidence, link: &str) -> Finding {
+    let case = Case::new(H4, evidence, link, "every payment succeeds, with one attempt".to_owned());
+    let joined = Joined::of(evidence, link);
+    let asked = requests(&joined, |o| o.step == "baseline");
+    if asked.is_empty() {
+        return case.did_not_run("`baseline`");
+    }
+    let mut tally = Tally { judged: asked.len(), ..Tally::default() };
+    tally.count("payments", asked.len());
+    let lost: Vec<_> = asked.iter().filter(|r| !r.outcome.succeeded()).collect();
+    if !lost.is_empty() {
+        let what = format!("{} of {} payments did not succeed without any fault", lost.len(), asked.len());
+        tally.breach(TOO_EARLY, what, lost.iter().map(|r| outcome_line(r.outcome, "")).collect());
+    }
+    let again: Vec<_> = asked.iter().filter(|r| r.attempts.len() > 1).collect();
+    if !again.is_empty() {
+        let what = format!("{} of {} payments took more than one attempt without any fault", again.len(), asked.len());
+        let pair = |w: &[&crate::evidence::Attempt]| attempt_line(w[1], 2, Some(w[0]), "");
+        tally.breach("", what, again.iter().flat_map(|r| r.attempts.windows(2).take(1).map(pair)).collect());
+    }
+    let unseen = asked.iter().filter(|r| r.outcome.succeeded() && r.attempts.is_empty()).count();
+    if unseen > joined.orphan_attempts.len() {
+        let what = format!("{unseen} payments succeeded without a call on the link");
+        tally.gap(what, "name the link through which the service calls its dependency in the contract");
+    } else if unseen > 0 {
+        let what = format!("the attempts of {unseen} payments carry neither their key nor their trace");
+        tally.gap(what, "pass the client's trace context, or its key, on to the dependency");
+    }
+    let pass = format!("{} payments succeeded at the first attempt", asked.len());
+    case.conclude(tally, pass)
+}
