@@ -74,3 +74,35 @@ impl Recorder {
         Ok(path)
     }
 }
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::{BufWriter, EvidenceWriter, Header, OpenOptions, Path, Record, RecordError, Recorder};
+    use judge::evidence::{At, Note, NoteWeight, TimeBase};
+
+    // Proves that a full disk is told as such at the batch that hits it, and that nothing is written after it: what came
+    // behind half a line would be lost to a reader. /dev/full is the kernel's own full disk.
+    #[test]
+    fn a_full_disk_is_told_once_and_ends_the_evidence() {
+        let header = Header {
+            run: "r".to_owned(),
+            scenario: "s".to_owned(),
+            service: "payments".to_owned(),
+            seed: 1,
+            placement: "process".to_owned(),
+            time: TimeBase { monotonic_ns: 0, wall_ns: 0 },
+            eps_ns: 0,
+            recorder: "test".to_owned(),
+        };
+        let path = Path::new("/dev/full");
+        let file = OpenOptions::new().write(true).open(path).expect("a device");
+        let writer = EvidenceWriter::begin(BufWriter::new(file), &header).expect("it is buffered");
+        let mut recorder = Recorder { writer, path: path.to_owned(), failed: false };
+        let text = "text".to_owned();
+        let record = Record::Note(Note { at: At(1), weight: NoteWeight::Info, code: "test".to_owned(), text });
+        let error = recorder.append([&record]).expect_err("full");
+        assert!(matches!(error, RecordError::DiskFull { .. }) && error.to_string().contains("HARNESS_RUNS"), "{error}");
+        assert!(matches!(recorder.append([&record]), Err(RecordError::GivenUp { .. })));
+        assert!(matches!(recorder.seal(), Err(RecordError::GivenUp { .. })));
+    }
+}
