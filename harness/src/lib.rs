@@ -1,4 +1,28 @@
-//! TBD
+//! Resilience verification: start a service between a load driver and a mock dependency, disturb the wire at exact
+//! moments, record what everybody saw, and judge each promise.
+//!
+//! Two ways in, one engine: [`verify()`] takes a [`contract`] and derives the whole [`battery`]; a suite in Rust starts a
+//! [`rig`] itself, drives it with [`load`] under [`faults`], and judges the evidence with the checks of the `judge`
+//! crate.
 
+#![deny(missing_docs)]
+
+pub mod battery;
+pub mod canary;
+pub mod clock;
 pub mod collector;
+pub mod contract;
+mod error;
+pub mod faults;
+pub mod lanes;
+pub mod load;
+pub mod place;
 pub mod probe;
+pub mod record;
+pub mod rig;
+pub mod sweep;
+mod verify;
+
+pub use error::HarnessError;
+pub use judge;
+pub use verify::{Progress, Session, Silent, Verified, VerifyOptions, replay, verify};

@@ -1,2 +1,5 @@
 //! The reference service, built with every run of the suites.
-fn main() {}
+
+fn main() -> std::process::ExitCode {
+    payments::main()
+}

@@ -1,0 +1,86 @@
+//! Progress on stderr: a bar on a terminal, a line per scenario otherwise.
+
+use std::io::{IsTerminal, Write};
+use std::sync::Mutex;
+use std::time::Instant;
+
+use harness::Progress;
+use harness::judge::{Finding, Ruling};
+
+const BAR: usize = 24;
+
+/// Shows which scenarios run and how they ended.
+#[derive(Debug)]
+pub struct Shown {
+    terminal: bool,
+    begun: Instant,
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    planned: usize,
+    judged: usize,
+    running: Vec<String>,
+}
+
+impl Shown {
+    pub fn on_stderr() -> Self {
+        let terminal = std::io::stderr().is_terminal();
+        Self { terminal, begun: Instant::now(), state: Mutex::default() }
+    }
+
+    /// Takes the bar away, so that what follows begins on a clean line.
+    pub fn clear(&self) {
+        if self.terminal {
+            say("\r\x1b[K");
+        }
+    }
+
+    fn update(&self, change: impl FnOnce(&mut State), line: Option<String>) {
+        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        change(&mut state);
+        if self.terminal {
+            let done = if state.planned == 0 { 0 } else { BAR * state.judged / state.planned };
+            let bar = format!("{}{}", "=".repeat(done), " ".repeat(BAR - done));
+            let line = line.map(|l| format!("{l}\n")).unwrap_or_default();
+            let running = clipped(&state.running.join(" "), 60);
+            say(&format!("\r\x1b[K{line}[{bar}] {}/{} {running}", state.judged, state.planned));
+        } else if let Some(line) = line {
+            say(&format!("{line}\n"));
+        }
+    }
+}
+
+impl Progress for Shown {
+    fn planned(&self, scenarios: usize) {
+        self.update(|s| s.planned = scenarios, None);
+    }
+
+    fn started(&self, scenario: &str) {
+        self.update(|s| s.running.push(scenario.to_owned()), None);
+    }
+
+    fn judged(&self, scenario: &str, findings: &[Finding]) {
+        let worst = findings.iter().map(|f| f.ruling).max().unwrap_or(Ruling::Inconclusive);
+        let bad: Vec<_> = findings.iter().filter(|f| f.ruling != Ruling::Pass).map(|f| f.check.as_str()).collect();
+        let which = if bad.is_empty() { String::new() } else { format!("  {}", bad.join(" ")) };
+        let seconds = self.begun.elapsed().as_secs_f64();
+        let line = format!("{:<12} {scenario:<18} {:>2} checks  {seconds:5.1} s{which}", worst.word(), findings.len());
+        let change = |s: &mut State| {
+            s.judged += 1;
+            s.running.retain(|r| r != scenario);
+        };
+        self.update(change, Some(line));
+    }
+}
+
+fn clipped(text: &str, width: usize) -> String {
+    if text.chars().count() <= width { text.to_owned() } else { text.chars().take(width - 1).chain(['…']).collect() }
+}
+
+/// Progress that cannot be written is not worth failing a run for.
+fn say(text: &str) {
+    let mut err = std::io::stderr().lock();
+    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
+}

@@ -1,0 +1,61 @@
+//! The promises, and what a contract leaves unpromised.
+
+use judge::NotPromised;
+use judge::promise::{BreakerPolicy, IdempotencyPolicy, RetryPolicy};
+use serde::Deserialize;
+
+/// What a service promises. What is absent is not checked.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Promises {
+    /// Retries towards the dependency.
+    pub retry: Option<RetryPolicy>,
+    /// Repeated keys.
+    pub idempotency: Option<IdempotencyPolicy>,
+    /// The circuit breaker towards the dependency.
+    pub breaker: Option<BreakerPolicy>,
+}
+
+impl Promises {
+    /// What is not promised, with the checks it would have brought.
+    #[must_use]
+    pub fn missing(&self) -> Vec<NotPromised> {
+        let mut missing = Vec::new();
+        let mut absent = |present: bool, checks: &[&str], what: &str| {
+            if !present {
+                let checks = checks.iter().map(|c| (*c).to_owned()).collect();
+                missing.push(NotPromised { checks, what: what.to_owned() });
+            }
+        };
+        absent(
+            self.retry.is_some(),
+            &["R1", "R2", "R3", "R6"],
+            "[promises.retry]: attempts, backoff law, what is retried",
+        );
+        let keys = self.idempotency.as_ref();
+        absent(keys.is_some(), &["I2", "I3"], "[promises.idempotency]: what a repeated key is answered");
+        let marker = keys.is_none_or(|k| k.replay_marker.is_some());
+        absent(marker, &["I3"], "promises.idempotency.replay_marker: the header that marks a replay");
+        absent(
+            keys.is_none_or(|k| k.mismatch.is_some()),
+            &["I4"],
+            "promises.idempotency.mismatch: status for a key with another payload",
+        );
+        absent(
+            keys.is_none_or(|k| k.missing.is_some()),
+            &["I5"],
+            "promises.idempotency.missing: status for a missing key",
+        );
+        absent(
+            keys.is_none_or(|k| k.survives_restart),
+            &["I6"],
+            "promises.idempotency.survives_restart: keys outlive the process",
+        );
+        absent(
+            self.breaker.is_some(),
+            &["B1", "B2", "B3", "B4", "B5", "B6", "B7"],
+            "[promises.breaker]: threshold, open time, probes",
+        );
+        missing
+    }
+}

@@ -1,0 +1,42 @@
+//! The errors of whole runs.
+
+use crate::contract::ContractError;
+use crate::record::RecordError;
+use crate::rig::RigError;
+
+/// Why a run did not come to a verdict.
+#[derive(Debug, thiserror::Error)]
+pub enum HarnessError {
+    /// The contract is not usable.
+    #[error(transparent)]
+    Contract(#[from] ContractError),
+    /// A rig could not start, drive or stop.
+    #[error(transparent)]
+    Rig(#[from] RigError),
+    /// The run folder could not be read or written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A scenario or check of that name does not exist.
+    #[error("there is no scenario or check `{name}`; known: {known}")]
+    UnknownScenario {
+        /// The name that was given.
+        name: String,
+        /// The names that are known.
+        known: String,
+    },
+    /// The choice left nothing to run.
+    #[error("nothing to run: the contract promises nothing that the chosen scenarios or checks would verify")]
+    NothingChosen,
+    /// The run folder has no contract.
+    #[error("run {run} has no contract, so nobody knows what was promised; replay a run of `harness verify`")]
+    NoContract {
+        /// The run.
+        run: String,
+    },
+    /// The run folder has no evidence.
+    #[error("run {run} holds no evidence: it was ended before its first scenario began")]
+    NothingToJudge {
+        /// The run.
+        run: String,
+    },
+}

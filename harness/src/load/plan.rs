@@ -1,0 +1,187 @@
+//! A load as data: its step, its orders, its shape in time.
+
+use std::sync::Arc;
+
+use judge::evidence::Outcome;
+use tokio::sync::{Barrier, Semaphore};
+use tokio::task::JoinSet;
+
+use super::client::{Client, ClientError};
+use super::order::Order;
+
+/// How the requests of a load lie in time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// One after another, each after the answer to the last.
+    Sequence,
+    /// One after another until this many in a row were answered without a call to the dependency: see
+    /// [`Load::until_open`].
+    UntilOpen {
+        /// Rejections that end it.
+        rejections: u32,
+    },
+    /// All at once, behind a barrier.
+    Burst,
+    /// At most this many at a time.
+    Waves {
+        /// Requests in flight.
+        in_flight: usize,
+    },
+}
+
+/// A load: what to ask, in which shape, under which step name.
+#[derive(Debug, Clone)]
+pub struct Load {
+    /// The step's name in the evidence.
+    pub step: String,
+    /// What to ask.
+    pub orders: Orders,
+    /// In which shape.
+    pub shape: Shape,
+}
+
+/// An order and what came of asking for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Asked {
+    /// What was asked for.
+    pub order: Order,
+    /// What came of it.
+    pub outcome: Outcome,
+}
+
+/// What a load asks for.
+#[derive(Debug, Clone)]
+pub enum Orders {
+    /// That many fresh orders.
+    Fresh(usize),
+    /// One fresh order, asked for by that many callers.
+    Twins(usize),
+    /// These orders.
+    Given(Vec<Order>),
+}
+
+impl Load {
+    /// `n` fresh orders, one after another.
+    pub fn sequence(step: impl Into<String>, n: usize) -> Self {
+        Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Sequence }
+    }
+
+    /// `n` fresh orders at once, behind a barrier.
+    pub fn burst(step: impl Into<String>, n: usize) -> Self {
+        Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Burst }
+    }
+
+    /// `n` fresh orders, `in_flight` at a time.
+    pub fn waves(step: impl Into<String>, n: usize, in_flight: usize) -> Self {
+        Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Waves { in_flight } }
+    }
+
+    /// One fresh order, asked for by `callers` at once, behind a barrier.
+    pub fn twins(step: impl Into<String>, callers: usize) -> Self {
+        Self { step: step.into(), orders: Orders::Twins(callers), shape: Shape::Burst }
+    }
+
+    /// These orders, one after another.
+    pub fn again(step: impl Into<String>, orders: Vec<Order>) -> Self {
+        Self { step: step.into(), orders: Orders::Given(orders), shape: Shape::Sequence }
+    }
+
+    /// Fresh orders one after another, until two in a row were answered without a call to the dependency; at most
+    /// `limit`. What counts is the wire, not the status: services map their dependency's failures as they like.
+    pub fn until_open(step: impl Into<String>, limit: usize) -> Self {
+        Self { step: step.into(), orders: Orders::Fresh(limit), shape: Shape::UntilOpen { rejections: 2 } }
+    }
+
+    /// How many requests it plans.
+    #[must_use]
+    pub fn planned(&self) -> usize {
+        match &self.orders {
+            Orders::Fresh(n) | Orders::Twins(n) => *n,
+            Orders::Given(orders) => orders.len(),
+        }
+    }
+
+    /// Runs it to its end. `arrivals` reads how many calls have reached the dependency's proxy so far.
+    ///
+    /// # Errors
+    /// When a request cannot be built; a failed exchange is an outcome, not an error.
+    pub(crate) async fn run(self, client: &Arc<Client>, arrivals: impl Fn() -> u64) -> Result<Vec<Asked>, ClientError> {
+        let orders = match self.orders {
+            Orders::Fresh(n) => (0..n).map(|_| client.order()).collect(),
+            Orders::Twins(n) => vec![client.order(); n],
+            Orders::Given(orders) => orders,
+        };
+        match self.shape {
+            Shape::Sequence => sequence(client, &self.step, orders).await,
+            Shape::UntilOpen { rejections } => until_open(client, &self.step, orders, rejections, arrivals).await,
+            Shape::Burst => {
+                let barrier = Some(Arc::new(Barrier::new(orders.len().max(1))));
+                together(client, &self.step, orders, barrier, Semaphore::MAX_PERMITS).await
+            }
+            Shape::Waves { in_flight } => together(client, &self.step, orders, None, in_flight.max(1)).await,
+        }
+    }
+}
+
+async fn sequence(client: &Arc<Client>, step: &str, orders: Vec<Order>) -> Result<Vec<Asked>, ClientError> {
+    let mut done = Vec::with_capacity(orders.len());
+    for order in orders {
+        let outcome = client.ask(step, &order).await?;
+        done.push(Asked { order, outcome });
+    }
+    Ok(done)
+}
+
+async fn until_open(
+    client: &Arc<Client>,
+    step: &str,
+    orders: Vec<Order>,
+    rejections: u32,
+    arrivals: impl Fn() -> u64,
+) -> Result<Vec<Asked>, ClientError> {
+    let mut done = Vec::new();
+    let mut in_a_row = 0;
+    for order in orders {
+        let before = arrivals();
+        let outcome = client.ask(step, &order).await?;
+        in_a_row = if arrivals() == before { in_a_row + 1 } else { 0 };
+        done.push(Asked { order, outcome });
+        if in_a_row >= rejections {
+            break;
+        }
+    }
+    Ok(done)
+}
+
+async fn together(
+    client: &Arc<Client>,
+    step: &str,
+    orders: Vec<Order>,
+    barrier: Option<Arc<Barrier>>,
+    in_flight: usize,
+) -> Result<Vec<Asked>, ClientError> {
+    let places = Arc::new(Semaphore::new(in_flight));
+    let step: Arc<str> = step.into();
+    let mut tasks: JoinSet<Result<Asked, ClientError>> = JoinSet::new();
+    for order in orders {
+        let (client, places, barrier, step) = (client.clone(), places.clone(), barrier.clone(), step.clone());
+        tasks.spawn(async move {
+            let _place = places.acquire_owned().await;
+            if let Some(barrier) = barrier {
+                barrier.wait().await;
+            }
+            let outcome = client.ask(&step, &order).await?;
+            Ok(Asked { order, outcome })
+        });
+    }
+    let mut done = Vec::new();
+    while let Some(joined) = tasks.join_next().await {
+        match joined {
+            Ok(result) => done.push(result?),
+            // A cancelled task cannot happen here; a panicked one is our own bug and must not be swallowed.
+            Err(error) => std::panic::resume_unwind(error.into_panic()),
+        }
+    }
+    done.sort_by_key(|a: &Asked| a.outcome.seq);
+    Ok(done)
+}

@@ -1,0 +1,169 @@
+//! Driving the service: loads, disturbances, holds.
+
+use std::time::Duration;
+
+use chaos_proxy::{Fault as Strike, Rule};
+use judge::evidence::{At, NoteWeight, Record, Step};
+
+use super::window::Window;
+use super::{Rig, RigError};
+use crate::faults::{Disturbance, Fault};
+use crate::load::{Asked, Load, Orders};
+
+/// The longest that a held call waits for the others to be answered.
+const HOLD: Duration = Duration::from_secs(2);
+/// How often a condition is looked at that no channel announces.
+const LOOK: Duration = Duration::from_millis(1);
+/// How long attempts may take to end after the load that caused them.
+const STRAGGLERS: Duration = Duration::from_secs(2);
+/// How long the calls of [`Rig::hold_replies`] may take to be held.
+const ALL_HELD: Duration = Duration::from_secs(10);
+
+impl Rig {
+    /// Runs a load to its end and records it as a step.
+    ///
+    /// # Errors
+    /// When requests cannot be built. Failed exchanges are outcomes.
+    pub async fn drive(&self, load: Load) -> Result<Vec<Asked>, RigError> {
+        let (name, planned, from) = (load.step.clone(), load.planned() as u64, self.now());
+        let arrivals = || self.proxy.arrivals(self.link()).unwrap_or(0);
+        let asked = load.run(&self.client, arrivals).await?;
+        self.step(name, from, planned.min(asked.len() as u64));
+        Ok(asked)
+    }
+
+    /// Applies a fault, runs the body, and always heals: also when the body fails or panics. Both edges are recorded.
+    ///
+    /// # Errors
+    /// Those of the body, or when the rule is refused.
+    pub async fn during<T>(
+        &self,
+        disturbance: impl Into<Disturbance>,
+        body: impl AsyncFnOnce(&Rig) -> Result<T, RigError>,
+    ) -> Result<T, RigError> {
+        let disturbance = disturbance.into();
+        let id = self.rule_id("fault");
+        let window = Window::arm(&self.proxy, &disturbance, id, self.link(), &self.tape)?;
+        let done = body(self).await;
+        self.let_stragglers_end().await;
+        window.heal();
+        done
+    }
+
+    /// Runs a load whose calls to the dependency are held before they are forwarded, until every caller is either held
+    /// or answered (at most two seconds, and less than the service's own attempt timeout); then lets them go.
+    ///
+    /// # Errors
+    /// When requests cannot be built or the rule is refused.
+    pub async fn hold_while(&self, load: Load) -> Result<Vec<Asked>, RigError> {
+        let limit = self.hold_limit();
+        let timeout_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
+        let rule = Rule::new(self.rule_id("hold"), Strike::hold(timeout_ms)).link(self.link());
+        let window = Window::of(self.proxy.arm(rule)?, 1, &self.tape);
+        let (callers, before) = (load.planned() as u64, self.client.answered());
+        let gate = async {
+            let opened = self.now();
+            let mut first_held = None;
+            loop {
+                let held = window.held() as u64;
+                let answered = self.client.answered() - before;
+                if held > 0 {
+                    first_held.get_or_insert(self.now());
+                }
+                let waited = self.now().since(first_held.unwrap_or(opened));
+                if held + answered >= callers || waited >= limit {
+                    break;
+                }
+                tokio::time::sleep(LOOK).await;
+            }
+            window.heal();
+        };
+        let (asked, ()) = tokio::join!(self.drive(load), gate);
+        self.let_stragglers_end().await;
+        asked
+    }
+
+    /// Runs a load whose answers from the dependency are held, waits until `held` of them are, does `then` (e.g. kills
+    /// the service), and lets the rest go.
+    ///
+    /// # Errors
+    /// Those of `then`, or when requests cannot be built.
+    pub async fn hold_replies(
+        &self,
+        load: Load,
+        held: usize,
+        then: impl AsyncFnOnce(&Rig) -> Result<(), RigError>,
+    ) -> Result<Vec<Asked>, RigError> {
+        let id = self.rule_id("fault");
+        let disturbance = Fault::HoldReply.always().planned(held);
+        let window = Window::arm(&self.proxy, &disturbance, id, self.link(), &self.tape)?;
+        let strike = async {
+            let deadline = self.now() + ALL_HELD;
+            while window.held() < held && self.now() < deadline {
+                tokio::time::sleep(LOOK).await;
+            }
+            then(self).await
+        };
+        let (asked, done) = tokio::join!(self.drive(load), strike);
+        window.heal();
+        self.let_stragglers_end().await;
+        done.and(asked)
+    }
+
+    /// Sends fresh orders one after another, a pause between them, as long as they can be sent before `end`.
+    ///
+    /// # Errors
+    /// When requests cannot be built.
+    pub async fn pace(&self, step: &str, end: At, pause: Duration) -> Result<(), RigError> {
+        let (from, mut sent) = (self.now(), 0);
+        while self.now() < end {
+            self.client.ask(step, &self.fresh_order()).await?;
+            sent += 1;
+            tokio::time::sleep(pause).await;
+        }
+        self.step(step.to_owned(), from, sent);
+        Ok(())
+    }
+
+    /// The failure instant of the last attempt that reached the proxy: what opened the breaker, if it is open.
+    #[must_use]
+    pub fn last_failure(&self) -> At {
+        self.pump.drain();
+        let link = self.link();
+        self.tape.read(|evidence| {
+            let attempts = evidence.attempts.iter().filter(|a| a.link == link).map(|a| a.reply.ended);
+            let refused = evidence.connections.iter().filter(|c| c.link == link && c.fault.is_some());
+            attempts.chain(refused.map(|c| c.closed)).max().unwrap_or_default()
+        })
+    }
+
+    async fn let_stragglers_end(&self) {
+        if let Err(error) = self.proxy.settle(STRAGGLERS).await {
+            self.tape.note(self.now(), NoteWeight::Info, "stragglers", error.to_string());
+        }
+    }
+
+    fn hold_limit(&self) -> Duration {
+        let timeout = self.contract().promises.retry.as_ref().and_then(|r| r.attempt_timeout);
+        timeout.map_or(HOLD, |t| t.mul_f64(0.8).min(HOLD))
+    }
+
+    fn step(&self, name: String, from: At, planned: u64) {
+        self.tape.append(Record::Step(Step { name, from, to: self.now(), planned }));
+    }
+}
+
+impl Load {
+    /// The same load, all at once behind a barrier.
+    #[must_use]
+    pub fn at_once(mut self) -> Self {
+        self.shape = crate::load::Shape::Burst;
+        self
+    }
+
+    /// Whether it asks for anything.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(&self.orders, Orders::Given(orders) if orders.is_empty()) || self.planned() == 0
+    }
+}

@@ -1,0 +1,58 @@
+//! Why a rig cannot start, drive or stop.
+
+use crate::load::ClientError;
+use crate::place::PlaceError;
+use crate::probe::ProbeError;
+use crate::record::RecordError;
+
+/// A failure of the rig. What the service under test does wrong is evidence, never one of these.
+#[derive(Debug, thiserror::Error)]
+pub enum RigError {
+    /// The service could not be built, started or stopped.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The proxy could not start.
+    #[error("the chaos proxy cannot start: {0}")]
+    Proxy(#[from] chaos_proxy::ProxyError),
+    /// A rule was refused: a bug of ours, or of a suite's own rule.
+    #[error("a fault rule is not usable: {0}")]
+    Rule(#[from] chaos_proxy::RuleError),
+    /// The mock bank could not start.
+    #[error("the mock bank cannot start: {0}")]
+    Bank(#[from] mock_bank::BankError),
+    /// The collector could not start.
+    #[error(transparent)]
+    Collector(#[from] crate::collector::CollectorError),
+    /// The client could not ask.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// The ledger or a breaker could not be read.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// The run folder could not be written.
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    /// A text of the contract could not be filled in.
+    #[error("the contract's {field}: {source}")]
+    Template {
+        /// Where in the contract.
+        field: String,
+        /// What is wrong.
+        source: crate::place::template::TemplateError,
+    },
+    /// The canary could not start.
+    #[error("the canary cannot start: {0}")]
+    Canary(std::io::Error),
+    /// The lanes cannot be used.
+    #[error("cannot wait for a lane: {0}")]
+    Lanes(std::io::Error),
+    /// A scenario needs a promise that the contract does not make.
+    #[error("this scenario needs {promise}, which the contract does not declare")]
+    NotPromised {
+        /// The promise, as it stands in a contract.
+        promise: &'static str,
+    },
+    /// The service is down where the scenario needs it.
+    #[error("the service is not running: it was killed and not started again")]
+    NotRunning,
+}

@@ -1,0 +1,94 @@
+//! The end of a scenario: everybody stops, the rest is written down, the evidence is sealed.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use judge::evidence::{Evidence, NoteWeight, Record};
+
+use super::{Rig, RigError, bank, service};
+use crate::collector::SettleRule;
+use crate::probe::ProbeLimits;
+
+/// How long attempts may take to end after the last step.
+const LAST_ATTEMPTS: Duration = Duration::from_secs(3);
+/// How long the last spans may take to arrive after the service was told to stop and flush.
+const LAST_SPANS: Duration = Duration::from_secs(2);
+
+impl Rig {
+    /// Stops all players and seals the evidence. What went wrong on the way is in the evidence as a note where the
+    /// verdict can live with it.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read, the service cannot be stopped, or the disk refuses.
+    pub async fn finish(self) -> Result<Evidence, RigError> {
+        if let Err(error) = self.proxy.settle(LAST_ATTEMPTS).await {
+            self.tape.note(self.now(), NoteWeight::Info, "stragglers", error.to_string());
+        }
+        self.read_ledger("final").await?;
+        self.stop_service().await?;
+        self.collect_spans().await;
+        let Rig { clock, tape, bank, proxy, mut collector, canary, echo, pump, .. } = self;
+        tape.append(Record::Canary(canary.stop().await));
+        drop(echo);
+        collector.shutdown().await;
+        proxy.shutdown().await;
+        let dropped = pump.stop().await;
+        if dropped > 0 {
+            let text = format!("the proxy's event log was full: {dropped} records were dropped; use smaller loads");
+            tape.note(clock.now(), NoteWeight::Spoils, "proxy-log-overflow", text);
+        }
+        let journal = bank.shutdown().await;
+        if journal.dropped > 0 {
+            let text = format!("the bank's journal was full: {} rows were dropped; use smaller loads", journal.dropped);
+            tape.note(clock.now(), NoteWeight::Spoils, "bank-journal-overflow", text);
+        }
+        let entries = journal.entries.iter().filter_map(|row| bank::entry(row, &clock.base()));
+        entries.for_each(|entry| tape.append(Record::Bank(entry)));
+        Ok(tape.seal()?)
+    }
+
+    /// Reads the ledger, if the contract says where it is.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub async fn read_ledger(&self, step: &str) -> Result<(), RigError> {
+        if let Some(probe) = service::ledger_probe(self.contract(), &self.vars)? {
+            let probed = probe.read(step, &self.clock.base(), &ProbeLimits::default()).await?;
+            self.tape.append(Record::Ledger(probed.reading));
+            probed.notes.into_iter().for_each(|note| self.tape.append(Record::Note(note)));
+        }
+        Ok(())
+    }
+
+    async fn stop_service(&self) -> Result<(), RigError> {
+        let Some(process) = self.service.lock().await.take() else { return Ok(()) };
+        let log = process.log().clone();
+        let stopped = process.stop().await?;
+        if stopped.forced {
+            let text = format!("the service did not end within {:?} of SIGTERM and was killed", stopped.took);
+            self.tape.note(self.now(), NoteWeight::Info, "service-killed", text);
+        }
+        if let Some(why) = log.incomplete() {
+            self.tape.note(self.now(), NoteWeight::Info, "service-log", why);
+        }
+        Ok(())
+    }
+
+    /// Waits for the last spans and writes all of them down. A killed service takes its last spans with it, so nothing
+    /// is expected of one that was.
+    async fn collect_spans(&self) {
+        if self.contract().telemetry.spans && !self.killed.load(Ordering::Relaxed) {
+            let answered = |e: &Evidence| -> Vec<_> {
+                e.outcomes.iter().filter(|o| o.status().is_some()).map(|o| o.context).collect()
+            };
+            let rule = SettleRule::new(self.tape.read(answered)).deadline(LAST_SPANS);
+            self.collector.settle(&rule).await;
+        }
+        for span in self.collector.spans() {
+            self.tape.append(Record::Span(span));
+        }
+        for note in self.collector.notes() {
+            self.tape.append(Record::Note(note));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The pump: moves the proxy's log and breaker readings to the tape while the scenario runs, so that a killed run keeps
+//! them.
+
+use std::time::Duration;
+
+use chaos_proxy::{Log, Proxy};
+use judge::evidence::{At, BreakerReading, Record};
+use tokio::task::JoinHandle;
+
+use super::{CANARY_LINK, Isolation, RigError, RigSpec, Tape, service};
+use crate::clock::Clock;
+use crate::place::template::Vars;
+use crate::probe::{BreakerProbe, ProbeLimits};
+
+/// How often the proxy's log is moved.
+const EVERY: Duration = Duration::from_millis(50);
+/// How often the breaker is read. A state that lasts shorter than this may go unseen: the wire is the witness.
+const READ_BREAKER: Duration = Duration::from_millis(40);
+
+/// The running pump. Dropping it stops it.
+#[derive(Debug)]
+pub(super) struct Pump {
+    log: Log,
+    tape: Tape,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+impl Pump {
+    pub(super) fn start(
+        spec: &RigSpec,
+        vars: &Vars,
+        tape: &Tape,
+        proxy: &Proxy,
+        clock: Clock,
+    ) -> Result<Self, RigError> {
+        let mut pump = Self { log: proxy.log(), tape: tape.clone(), tasks: Vec::new() };
+        let (log, to) = (proxy.log(), tape.clone());
+        pump.tasks.push(tokio::spawn(async move {
+            loop {
+                tokio::time::sleep(EVERY).await;
+                move_log(&log, &to);
+            }
+        }));
+        if spec.isolation == Isolation::Breaker
+            && let Some(probe) = service::breaker_probe(&spec.contract, vars)?
+        {
+            pump.tasks.push(tokio::spawn(watch_breaker(probe, tape.clone(), clock)));
+        }
+        Ok(pump)
+    }
+
+    /// Moves what is in the proxy's log now.
+    pub(super) fn drain(&self) {
+        move_log(&self.log, &self.tape);
+    }
+
+    /// Stops the background and moves the rest; returns how many records the proxy had to drop.
+    pub(super) async fn stop(mut self) -> u64 {
+        for task in self.tasks.drain(..) {
+            task.abort();
+            // It was aborted while it slept or read; what it had read is on the tape.
+            let _ = task.await;
+        }
+        self.drain();
+        self.log.dropped()
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+fn move_log(log: &Log, tape: &Tape) {
+    for record in log.drain() {
+        if !matches!(&record, Record::Connection(c) if c.link == CANARY_LINK) {
+            tape.append(record);
+        }
+    }
+}
+
+/// Reads the breaker again and again, and keeps a reading when it differs from the last one.
+async fn watch_breaker(probe: BreakerProbe, tape: Tape, clock: Clock) {
+    let mut last: Option<BreakerReading> = None;
+    let mut failed = false;
+    loop {
+        tokio::time::sleep(READ_BREAKER).await;
+        match probe.read(&clock.base(), &ProbeLimits::default()).await {
+            Ok(probed) => {
+                let same = |old: &BreakerReading| BreakerReading { at: At(0), ..old.clone() };
+                if last.as_ref().map(same) != Some(same(&probed.reading)) {
+                    last = Some(probed.reading.clone());
+                    tape.append(Record::Breaker(probed.reading));
+                    probed.notes.into_iter().for_each(|n| tape.append(Record::Note(n)));
+                }
+            }
+            Err(error) if !failed => {
+                failed = true;
+                let text = format!("the breaker endpoint could not be read: {error}");
+                tape.note(clock.now(), judge::evidence::NoteWeight::Info, "breaker-unreadable", text);
+            }
+            Err(_) => {}
+        }
+    }
+}

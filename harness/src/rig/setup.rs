@@ -1,0 +1,87 @@
+//! What a rig is started with.
+
+use std::sync::Arc;
+
+use crate::contract::Contract;
+use crate::lanes::Lanes;
+use crate::place::Builder;
+use crate::record::{ChildRegister, RunFolder};
+
+/// The promise that is isolated by extra environment while a scenario runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Isolation {
+    /// None: the service as declared.
+    #[default]
+    None,
+    /// Retries and keys: `[isolate.retry]`.
+    Retry,
+    /// The breaker: `[isolate.breaker]`.
+    Breaker,
+}
+
+/// One scenario to be: whose, which, with what seed, recorded where.
+#[derive(Debug, Clone)]
+pub struct RigSpec {
+    pub(crate) contract: Arc<Contract>,
+    pub(crate) scenario: String,
+    pub(crate) seed: u64,
+    pub(crate) isolation: Isolation,
+    pub(crate) timed: bool,
+    pub(crate) folder: RunFolder,
+    pub(crate) register: Option<ChildRegister>,
+    pub(crate) builder: Builder,
+    pub(crate) lanes: Lanes,
+}
+
+impl RigSpec {
+    /// A rig for a scenario of a run.
+    #[must_use]
+    pub fn new(contract: Arc<Contract>, scenario: impl Into<String>, folder: RunFolder, lanes: Lanes) -> Self {
+        Self {
+            contract,
+            scenario: scenario.into(),
+            seed: 0,
+            isolation: Isolation::None,
+            timed: false,
+            folder,
+            register: None,
+            builder: Builder::default(),
+            lanes,
+        }
+    }
+
+    /// Sets the run's seed.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Isolates a promise.
+    #[must_use]
+    pub fn isolate(mut self, isolation: Isolation) -> Self {
+        self.isolation = isolation;
+        self
+    }
+
+    /// Takes a place among the timed scenarios, which overlap less.
+    #[must_use]
+    pub fn timed(mut self, timed: bool) -> Self {
+        self.timed = timed;
+        self
+    }
+
+    /// Notes the service's process where `harness sweep` finds it.
+    #[must_use]
+    pub fn register(mut self, register: ChildRegister) -> Self {
+        self.register = Some(register);
+        self
+    }
+
+    /// Shares what was built.
+    #[must_use]
+    pub fn builder(mut self, builder: Builder) -> Self {
+        self.builder = builder;
+        self
+    }
+}
