@@ -1,6 +1,7 @@
 //! HTTP/1.1 links: one request after the other, each forwarded byte for byte unless a rule strikes it.
 
 mod answer;
+mod back;
 mod body;
 mod draft;
 mod ending;
@@ -9,6 +10,7 @@ mod forward;
 mod head;
 mod intake;
 mod reply;
+mod there;
 
 use std::sync::Arc;
 
