@@ -158,7 +158,8 @@ fn a_stranger_is_never_touched() {
     assert!(report.ended.is_empty() && report.failed.is_empty(), "{report:?}");
     let mut skipped: Vec<&str> = report.skipped.iter().map(|(run, _)| run.as_str()).collect();
     let mut expected = [other_boot.as_str(), other_pids.as_str(), garbage.as_str()];
-    (skipped.sort_unstable(), expected.sort_unstable());
+    skipped.sort_unstable();
+    expected.sort_unstable();
     assert_eq!((report.runs, skipped), (5, expected.to_vec()));
 }
 

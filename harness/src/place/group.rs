@@ -176,7 +176,11 @@ fn watchdog(max_lifetime: Duration) -> io::Result<Child> {
     let mut command = Command::new("/bin/sh");
     command.args(["-c", WATCHDOG, "harness-watchdog"]).arg(seconds.to_string());
     command.current_dir("/").env_clear().env("PATH", "/usr/bin:/bin");
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0).spawn()
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+    // Without these words the error would seem to be about the child's own program.
+    let refused =
+        |e: io::Error| io::Error::new(e.kind(), format!("its watchdog needs /bin/sh, which does not start: {e}"));
+    command.spawn().map_err(refused)
 }
 
 fn pid(child: &Child) -> Option<Pid> {

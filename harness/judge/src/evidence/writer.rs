@@ -104,3 +104,74 @@ impl<W: Write> EvidenceWriter<W> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::{At, Evidence, Header, Note, NoteWeight, Record, TimeBase, read, read_tolerant, write};
+    use super::{EvidenceWriter, MAX_LINE_BYTES};
+
+    fn header() -> Header {
+        Header {
+            run: "r".to_owned(),
+            scenario: "s".to_owned(),
+            service: "payments".to_owned(),
+            seed: 1,
+            placement: "process".to_owned(),
+            time: TimeBase { monotonic_ns: 0, wall_ns: 0 },
+            eps_ns: 0,
+            recorder: "test".to_owned(),
+        }
+    }
+
+    fn note(text: String) -> Record {
+        Record::Note(Note { at: At(1), weight: NoteWeight::Info, code: "test".to_owned(), text })
+    }
+
+    // Proves that evidence written as it came is, byte for byte, the evidence written at once, sealed or not.
+    #[test]
+    fn one_by_one_is_the_same_as_at_once() {
+        for sealed in [true, false] {
+            let mut evidence = Evidence::new(header());
+            let mut writer = EvidenceWriter::begin(Vec::new(), &header()).expect("memory");
+            for n in 0..3 {
+                writer.append(&note(format!("{n}"))).expect("memory");
+                evidence.push(note(format!("{n}")));
+            }
+            evidence.sealed = sealed;
+            let one_by_one = if sealed { writer.seal() } else { writer.leave_unsealed() }.expect("memory");
+            let mut at_once = Vec::new();
+            write(&evidence, &mut at_once).expect("memory");
+            assert_eq!(String::from_utf8_lossy(&one_by_one), String::from_utf8_lossy(&at_once));
+        }
+    }
+
+    // Proves that a writer which dies at any byte leaves evidence that is read up to its last whole line and never taken
+    // for sealed.
+    #[test]
+    fn every_prefix_is_readable_and_unsealed() {
+        let mut writer = EvidenceWriter::begin(Vec::new(), &header()).expect("memory");
+        (0..3).for_each(|n| writer.append(&note(format!("{n}"))).expect("memory"));
+        let bytes = writer.seal().expect("memory");
+        let head = bytes.iter().position(|b| *b == b'\n').expect("a header") + 1;
+        // The last byte is the seal's newline, without which the seal is whole already.
+        for end in head..bytes.len() - 1 {
+            let prefix = &bytes[..end];
+            assert!(read(prefix).is_err(), "{end} bytes were taken for sealed");
+            let (evidence, report) = read_tolerant(prefix).expect("the header is whole");
+            let whole = prefix.iter().filter(|b| **b == b'\n').count() - 1;
+            assert!(!report.sealed && report.records as usize >= whole, "{end} bytes: {report:?}");
+            assert!(evidence.spoiling_notes().next().is_some());
+        }
+        assert!(read(bytes.as_slice()).is_ok());
+    }
+
+    // Proves that a record which readers would refuse is refused by the writer, and spoils nothing that is written later.
+    #[test]
+    fn a_record_too_long_for_readers_is_not_written() {
+        let mut writer = EvidenceWriter::begin(Vec::new(), &header()).expect("memory");
+        assert!(writer.append(&note("x".repeat(MAX_LINE_BYTES))).is_err());
+        writer.append(&note("short".to_owned())).expect("memory");
+        let evidence = read(writer.seal().expect("memory").as_slice()).expect("sealed");
+        assert_eq!(evidence.notes.len(), 1);
+    }
+}
