@@ -1,0 +1,224 @@
+//! The rule grammar as text: it reads what it writes, in JSON and in TOML, and says which field is wrong.
+
+use std::collections::BTreeMap;
+
+use chaos_proxy::{
+    Delay, Effect, Fault, HeaderIs, HoldThen, Match, OrdinalRange, Per, Phase, Rule, RuleError, Schedule, Step, Then,
+    rules_from_json,
+};
+use proptest::prelude::*;
+
+/// Numbers as people write them: up to three decimals. (serde_json may be off by one in the last of 17 digits.)
+fn decimal(up_to: u32) -> impl Strategy<Value = f64> + Clone {
+    (0..=up_to * 1000).prop_map(|n| f64::from(n) / 1000.0)
+}
+
+fn effect() -> impl Strategy<Value = Effect> {
+    let ms = decimal(1000);
+    prop_oneof![
+        Just(Effect::Reset),
+        Just(Effect::Close),
+        Just(Effect::Hang),
+        ms.clone().prop_map(|ms| Effect::Delay(Delay::Ms(ms))),
+        (ms.clone(), ms).prop_map(|(a, b)| Effect::Delay(Delay::Uniform { lo_ms: a.min(b), hi_ms: a.max(b) })),
+        (1..1000_u64, any::<bool>()).prop_map(|(timeout_ms, reset)| Effect::Hold {
+            timeout_ms,
+            then: if reset { HoldThen::Reset } else { HoldThen::Pass }
+        }),
+        (prop_oneof![Just(200_u16), 400..=599_u16], "[a-z]{0,9}", proptest::option::of("[!-~]{1,9}")).prop_map(
+            |(status, body, value)| Effect::Reply {
+                status,
+                headers: value.map(|v| BTreeMap::from([("x-why".to_owned(), v)])).unwrap_or_default(),
+                body,
+            }
+        ),
+    ]
+}
+
+fn request_fault() -> impl Strategy<Value = Fault> {
+    let phases = vec![Phase::Request, Phase::Forwarded, Phase::ResponseHead, Phase::ResponseBody, Phase::Response];
+    (proptest::sample::select(phases), effect(), 0..1000_u64).prop_map(|(at, effect, after)| {
+        let at = if at == Phase::ResponseBody && matches!(effect, Effect::Reply { .. }) { Phase::Response } else { at };
+        Fault { at, after_bytes: (at == Phase::ResponseBody).then_some(after), effect }
+    })
+}
+
+fn schedule() -> impl Strategy<Value = Schedule> {
+    let step = prop_oneof![Just(Step::Pass), request_fault().prop_map(Step::Fault)];
+    let steps = (proptest::collection::vec(step, 0..4), request_fault()).prop_map(|(mut steps, fault)| {
+        steps.push(Step::Fault(fault));
+        steps
+    });
+    let per = prop_oneof![Just(Per::Key), Just(Per::Link)];
+    let then = prop_oneof![Just(Then::Pass), Just(Then::RepeatLast), Just(Then::Cycle)];
+    prop_oneof![
+        Just(Schedule::Always),
+        (1..9_u64).prop_map(|n| Schedule::FailFirst { n }),
+        (1..9_u64).prop_map(|n| Schedule::Every { n }),
+        (1..9_u64).prop_map(|n| Schedule::Nth { n }),
+        decimal(1).prop_map(|p| Schedule::Probability { p }),
+        (steps, per, then).prop_map(|(steps, per, then)| Schedule::Sequence { steps, per, then }),
+    ]
+}
+
+fn matching() -> impl Strategy<Value = Match> {
+    let text = || proptest::option::of("[A-Z]{1,6}");
+    let header = (text(), "[a-z]{1,6}").prop_map(|(value, name)| HeaderIs { name, value });
+    let ordinal =
+        (1..5_u32, 0..5_u32).prop_map(|(from, more)| OrdinalRange { from: Some(from), to: Some(from + more) });
+    (
+        text(),
+        proptest::option::of("/[a-z]{0,6}[*]?"),
+        text(),
+        text(),
+        proptest::option::of(header),
+        proptest::option::of(ordinal),
+    )
+        .prop_map(|(method, path, key, key_prefix, header, ordinal)| Match {
+            method,
+            path,
+            key,
+            key_prefix,
+            header,
+            ordinal,
+            trace: "4bf92f3577b34da6a3ce929d0e0e4736".parse().ok(),
+        })
+}
+
+prop_compose! {
+    fn rule()(
+        id in "[a-z-]{1,12}", link in proptest::option::of("[a-z]{1,6}"), matching in matching(),
+        schedule in schedule(), fault in request_fault(),
+        uses in proptest::option::of(1..9_u64), ttl_ms in proptest::option::of(1..9_u64),
+    ) -> Rule {
+        let fault = (!matches!(schedule, Schedule::Sequence { .. })).then_some(fault);
+        Rule { id, link, matching, schedule, fault, uses, ttl_ms }
+    }
+}
+
+proptest! {
+    // Proves that every rule which can be built is valid and survives JSON and TOML unchanged.
+    #[test]
+    fn rules_survive_text(rule in rule()) {
+        prop_assert_eq!(rule.validate(), Ok(()));
+        let json = serde_json::to_string(&[&rule]).expect("json");
+        prop_assert_eq!(rules_from_json(&json).expect("read"), vec![rule.clone()], "{}", json);
+        let text = toml::to_string(&rule).expect("toml");
+        prop_assert_eq!(toml::from_str::<Rule>(&text).expect("read"), rule, "{}", text);
+    }
+
+    // Proves that no text makes the reader panic.
+    #[test]
+    fn any_text_is_survived(text: String) {
+        let _either = rules_from_json(&text);
+    }
+}
+
+// Proves that the examples of the README are valid: they are read from it.
+#[test]
+fn the_examples_of_the_readme_are_valid() {
+    let readme = include_str!("../README.md");
+    let blocks: Vec<_> = readme.split("```json\n").skip(1).filter_map(|b| b.split("```").next()).collect();
+    assert!(blocks.len() >= 3, "{} examples", blocks.len());
+    for block in blocks {
+        rules_from_json(block).unwrap_or_else(|e| panic!("{e}\n{block}"));
+    }
+    let blocks: Vec<_> = readme.split("```toml\n").skip(1).filter_map(|b| b.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let rule: Rule = toml::from_str(block).unwrap_or_else(|e| panic!("{e}\n{block}"));
+        rule.validate().expect("valid");
+    }
+}
+
+// Proves that each slip is refused with the name of its field; the last column is part of the message.
+#[test]
+fn slips_are_named() {
+    let fault = r#""fault":{"at":"request","effect":"close"}"#;
+    let cases = [
+        (format!(r#"{{"id":"r","fualt":1,{fault}}}"#), "unknown field `fualt`"),
+        (format!(r#"{{"id":"",{fault}}}"#), "`id` must be 1 to 200 bytes"),
+        (r#"{"id":"r"}"#.into(), "`fault` is missing"),
+        (format!(r#"{{"id":"r","match":{{"pth":"/x"}},{fault}}}"#), "unknown field `pth`"),
+        (format!(r#"{{"id":"r","match":{{"path":"x"}},{fault}}}"#), "`match.path` must begin with `/`"),
+        (format!(r#"{{"id":"r","match":{{"path":"/a*b*"}},{fault}}}"#), "`match.path` may have one `*`"),
+        (format!(r#"{{"id":"r","match":{{"method":"P ST"}},{fault}}}"#), "`match.method` must be"),
+        (format!(r#"{{"id":"r","match":{{"ordinal":{{"from":0}}}},{fault}}}"#), "`match.ordinal.from` counts from 1"),
+        (format!(r#"{{"id":"r","match":{{"ordinal":{{"from":3,"to":2}}}},{fault}}}"#), "`match.ordinal.to` must not"),
+        (format!(r#"{{"id":"r","match":{{"trace":"12"}},{fault}}}"#), "trace id"),
+        (format!(r#"{{"id":"r","schedule":{{"fail_first":{{"n":0}}}},{fault}}}"#), "`schedule.fail_first.n` must be"),
+        (format!(r#"{{"id":"r","schedule":{{"probability":{{"p":1.5}}}},{fault}}}"#), "`schedule.probability.p` must be"),
+        (format!(r#"{{"id":"r","schedule":{{"sometimes":{{"n":1}}}},{fault}}}"#), "unknown variant `sometimes`"),
+        (format!(r#"{{"id":"r","uses":0,{fault}}}"#), "`uses` must be at least 1"),
+        (format!(r#"{{"id":"r","ttl_ms":0,{fault}}}"#), "`ttl_ms` must be 1"),
+        (r#"{"id":"r","fault":{"at":"response_body","effect":"close"}}"#.into(), "`fault.after_bytes` is missing"),
+        (r#"{"id":"r","fault":{"at":"request","after_bytes":1,"effect":"close"}}"#.into(), "goes with"),
+        (r#"{"id":"r","fault":{"at":"request","effect":{"delay":{"ms":-1}}}}"#.into(), "`fault.effect.delay.ms` must be"),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"delay":{"uniform":{"lo_ms":2,"hi_ms":1}}}}}"#.into(),
+            "`fault.effect.delay.uniform.hi_ms` must not be below",
+        ),
+        (r#"{"id":"r","fault":{"at":"request","effect":{"reply":{"status":99}}}}"#.into(), "reply.status` must be 200"),
+        (r#"{"id":"r","fault":{"at":"request","effect":{"reply":{"status":204,"body":"x"}}}}"#.into(), "reply.body` cannot"),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"reply":{"status":200,"headers":{"Content-Length":"1"}}}}}"#.into(),
+            "is set by the proxy itself",
+        ),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"reply":{"status":200,"headers":{"x":"a\r\nb"}}}}}"#.into(),
+            "must not have control characters",
+        ),
+        (r#"{"id":"r","fault":{"at":"request","effect":{"hold":{"timeout_ms":0}}}}"#.into(), "hold.timeout_ms` must be"),
+        (r#"{"id":"r","match":{"key":"k"},"fault":{"at":"connect","effect":"reset"}}"#.into(), "`match` must be left out"),
+        (
+            r#"{"id":"r","schedule":{"sequence":{"steps":["skip"]}}}"#.into(),
+            "unknown step `skip`: write `pass` or a fault",
+        ),
+        (r#"{"id":"r","schedule":{"sequence":{"steps":["pass"]}}}"#.into(), "must have a fault among them"),
+        (
+            format!(r#"{{"id":"r","schedule":{{"sequence":{{"steps":[{{"at":"request","effect":"hang"}}]}}}},{fault}}}"#),
+            "`fault` must be left out beside a sequence",
+        ),
+        (
+            r#"{"id":"r","schedule":{"sequence":{"steps":[{"at":"request","effect":"hang"},{"at":"connect","effect":"reset"}]}}}"#
+                .into(),
+            "must strike all at `connect` or none",
+        ),
+        (
+            r#"{"id":"r","schedule":{"sequence":{"steps":[{"at":"request","effect":"hnag"}]}}}"#.into(),
+            "unknown variant `hnag`",
+        ),
+    ];
+    for (text, expected) in cases {
+        let error = rules_from_json(&format!("[{text}]")).expect_err("refused").to_string();
+        assert!(error.contains(expected), "{text}\n gave: {error}\n wanted: {expected}");
+    }
+}
+
+// Proves the table of phases and effects: the only combinations refused are replies where no head can be written.
+#[test]
+fn combinations_that_mean_nothing_are_refused() {
+    for phase in Phase::ALL {
+        for effect in [
+            Effect::status(503),
+            Effect::Delay(Delay::Ms(1.0)),
+            Effect::Reset,
+            Effect::Close,
+            Effect::Hang,
+            Effect::Hold { timeout_ms: 1, then: HoldThen::Pass },
+        ] {
+            let after_bytes = (phase == Phase::ResponseBody).then_some(1);
+            let refused =
+                matches!(effect, Effect::Reply { .. }) && matches!(phase, Phase::Connect | Phase::ResponseBody);
+            let rule = Rule::new("r", Fault { at: phase, after_bytes, effect });
+            match rule.validate() {
+                Ok(()) => assert!(!refused, "{}", rule.what()),
+                Err(error @ RuleError::BadCombination { .. }) => {
+                    assert!(refused, "{}", rule.what());
+                    assert!(error.to_string().contains("valid there: delay, reset, close, hang, hold"), "{error}");
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+    }
+}
