@@ -78,11 +78,13 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     case.conclude(tally, pass)
 }
 
-/// The first success of the payment that was over before this request was sent.
-pub(super) fn original<'a>(payment: &Payment<'a>, repeat: &Outcome) -> Option<&'a Outcome> {
+/// The success that this request repeats: one that was over before it was sent. Where twins both ran there are several, and
+/// a replay is faithful when it repeats one of them.
+fn original<'a>(payment: &Payment<'a>, repeat: &Outcome) -> Option<&'a Outcome> {
     let before = payment.outcomes.iter().filter(|o| told_success(o) && o.ended <= repeat.sent && o.seq != repeat.seq);
-    // Of twins that all succeeded the unmarked one is the original.
-    before.min_by_key(|o| (o.reply().is_some_and(|r| r.marker.is_some()), o.ended)).copied()
+    let differs = |o: &Outcome| o.reply().zip(repeat.reply()).is_some_and(|(a, b)| difference(a, b).is_some());
+    // An unmarked one is an original for sure.
+    before.min_by_key(|o| (differs(o), o.reply().is_some_and(|r| r.marker.is_some()), o.ended)).copied()
 }
 
 type Pair<'r, 'j, 'a> = (&'r Request<'j, 'a>, &'a Outcome);
@@ -136,14 +138,24 @@ fn unmarked(pairs: &[Pair<'_, '_, '_>], tally: &mut Tally) {
     }
 }
 
-/// A payment that was asked for once cannot have been replayed.
+/// Payments all of whose answers are known, and whose every success is marked as the repetition of another one.
 fn marked_originals(joined: &Joined<'_>, tally: &mut Tally) {
-    let marked = |o: &&&Outcome| o.reply().is_some_and(|r| r.marker.is_some());
-    let first = |p: &&Payment<'_>| p.outcomes.iter().skip(1).all(|o| p.outcomes[0].ended <= o.sent);
-    let found: Vec<_> =
-        joined.payments.iter().filter(first).filter_map(|p| p.outcomes.first()).filter(marked).collect();
-    if !found.is_empty() {
-        let what = format!("{} first answers are marked as replays", found.len());
-        tally.breach(MARKER, what, found.iter().map(|o| outcome_line(o, "nobody had asked before")).collect());
+    let known = |o: &Outcome| o.status().is_some_and(|s| s < 500);
+    let marked = |o: &Outcome| o.reply().is_some_and(|r| r.marker.is_some());
+    let all_marked = |p: &&Payment<'_>| {
+        let mut successes = p.outcomes.iter().filter(|o| told_success(o)).peekable();
+        p.outcomes.iter().all(|o| known(o)) && successes.peek().is_some() && successes.all(|o| marked(o))
+    };
+    let found: Vec<_> = joined.payments.iter().filter(all_marked).collect();
+    if let Some(first) = found.first() {
+        let what = format!(
+            "{} payments have no original answer: each is marked as a replay, as for {}",
+            found.len(),
+            first.name
+        );
+        let first = |p: &&Payment<'_>| {
+            p.outcomes.iter().find(|o| told_success(o)).map(|o| outcome_line(o, "the first success"))
+        };
+        tally.breach(MARKER, what, found.iter().filter_map(first).collect());
     }
 }

@@ -146,8 +146,10 @@ struct Herd<'a> {
 
 impl<'a> Herd<'a> {
     fn of(asked: &[Request<'_, 'a>], policy: &RetryPolicy) -> Self {
-        let gaps = Gaps::of(asked, policy);
-        let declared = (policy.attempts as usize).saturating_sub(1);
+        let mut gaps = Gaps::of(asked, policy);
+        // Attempts beyond the promised ones are for R1 to count.
+        let retries = (policy.attempts as usize).saturating_sub(1);
+        gaps.rows.iter_mut().for_each(|row| row.truncate(retries));
         let mut offsets = Vec::new();
         for row in &gaps.rows {
             offsets.extend(row.iter().scan(0.0, |at, gap| {
@@ -159,7 +161,7 @@ impl<'a> Herd<'a> {
         let spread = firsts().max().zip(firsts().min()).map_or(0.0, |(last, first)| (last - first) as f64 / 1e9);
         Herd {
             clients: gaps.rows.iter().filter(|row| !row.is_empty()).count(),
-            retries: gaps.rows.iter().map(Vec::len).max().unwrap_or(0).max(declared),
+            retries,
             missing: gaps.missing,
             arrivals: gaps.iter().map(|gap| gap.after.arrived.0 as f64 / 1e9).collect(),
             offsets,

@@ -11,6 +11,8 @@ use crate::promise::Noise;
 
 /// Share of gaps that may differ: what the battery tolerates as outliers.
 const TOLERATED: f64 = 0.02;
+/// Fewer late gaps than this are chance: a span cut off by its exporter, a scheduler's hiccup.
+const FEWEST: usize = 3;
 
 /// How many gaps could be compared, and how many of them were longer on the wire.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +45,7 @@ impl Queueing {
     /// What to say when more gaps differ than tolerated.
     pub fn doubt(self) -> Option<(String, String)> {
         let Queueing { compared, late } = self;
-        (late as f64 > TOLERATED * compared as f64).then(|| {
+        (late >= FEWEST && late as f64 > TOLERATED * compared as f64).then(|| {
             (
                 format!("{late} of {compared} gaps are longer on the wire than between the service's own CLIENT spans"),
                 "attempts wait inside the service: give its HTTP client a connection pool as large as the payments in \

@@ -1,0 +1,14 @@
+//! The checks of retries, keys and trust against a simulated payment service: the sound one passes each check, every
+//! defect is failed by exactly the checks that own it, and evidence that shows nothing is inconclusive.
+
+mod detection;
+mod doubts;
+mod edges;
+mod judged;
+mod law;
+mod scenarios;
+mod service;
+mod sound;
+mod torn;
+mod words;
+mod world;
