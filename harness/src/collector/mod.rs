@@ -8,7 +8,6 @@
 //! Spans are claims of the suspect: their times come from its wall clock, and they corroborate but never acquit.
 
 mod body;
-pub(crate) mod clock;
 mod connections;
 mod grpc;
 mod http;

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use judge::evidence::{At, Note, NoteWeight, TimeBase};
 
-use super::clock::now;
+use crate::clock::Clock;
 
 /// Codes of the notes that a collector makes. None of them spoils a verdict by itself: spans never acquit, and a check
 /// that needs them sees which are missing.
@@ -86,7 +86,7 @@ impl Tally {
 
     /// Counts something that a reader must know; the first example of each code is kept.
     pub(super) fn flag(&self, code: &'static str, example: &str, change: impl FnOnce(&mut CollectorStats)) {
-        let at = now(&self.time);
+        let at = Clock::from_base(self.time).now();
         self.with(|inner| {
             change(&mut inner.stats);
             inner.first.entry(code).or_insert_with(|| (at, example.to_owned()));
@@ -94,7 +94,12 @@ impl Tally {
     }
 
     pub(super) fn missing(&self, text: String) {
-        let note = Note { at: now(&self.time), weight: NoteWeight::Info, code: code::MISSING.to_owned(), text };
+        let note = Note {
+            at: Clock::from_base(self.time).now(),
+            weight: NoteWeight::Info,
+            code: code::MISSING.to_owned(),
+            text,
+        };
         self.with(|inner| {
             if inner.missing.len() < MAX_MISSING_NOTES {
                 inner.missing.push(note);

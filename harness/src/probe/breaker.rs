@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fetch::{excerpt, get, get_json, kind};
 use super::prometheus::{Sample, plausible, samples};
 use super::{ProbeError, ProbeLimits, Probed, code};
-use crate::collector::clock::now;
+use crate::clock::Clock;
 
 /// The service's words for states.
 pub type WordMap = BTreeMap<String, BreakerState>;
@@ -89,7 +89,7 @@ impl BreakerProbe {
                 Seen { name: name.clone(), word, state, not_permitted }
             }
         };
-        let at = now(time);
+        let at = Clock::from_base(*time).now();
         let unknown = (seen.state == BreakerState::Unknown).then(|| Note {
             at,
             weight: NoteWeight::Info,

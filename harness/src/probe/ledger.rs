@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use judge::evidence::{LedgerReading, LedgerRow, Note, NoteWeight, TimeBase};
 
 use super::{ProbeError, ProbeLimits, Probed, code, http_ledger, sqlite};
-use crate::collector::clock::now;
+use crate::clock::Clock;
 
 /// How to read the ledger. `settled` lists the statuses that count as an effect that took place; without a status
 /// column it must be empty, and every row is one.
@@ -75,7 +75,7 @@ impl LedgerProbe {
         time: &TimeBase,
         limits: &ProbeLimits,
     ) -> Result<Probed<LedgerReading>, ProbeError> {
-        let at = now(time);
+        let at = Clock::from_base(*time).now();
         let Rows { rows, cut_off } = match self {
             Self::Sqlite { path, query, settled } => sqlite::read(path, query, settled, *limits).await?,
             Self::Http { url, rows, fields, settled } => http_ledger::read(url, rows, fields, settled, limits).await?,

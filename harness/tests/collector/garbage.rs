@@ -64,19 +64,24 @@ async fn garbage_does_no_harm() {
 }
 
 /// What honest peers do is not garbage: looking whether the port is open, connecting without an export, closing an
-/// HTTP/2 connection without a farewell. The port look comes first and the counted export last, so that all were judged.
+/// HTTP/2 connection without a farewell, being killed. The port look comes first and the counted export last, so that all were judged.
 #[tokio::test]
 async fn honest_peers_are_not_garbage() {
     let mut collector = start().await;
     babble(&collector, b"").await;
     babble(&collector, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await;
     babble(&collector, b"PRI * HT").await;
+    let mut killed = TcpStream::connect(collector.address()).await.expect("open");
+    killed.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.expect("taken");
+    killed.read_exact(&mut [0; 9]).await.expect("the collector's own settings");
+    killed.set_zero_linger().expect("a reset in place of a farewell");
+    drop(killed);
     drop(grpc(&collector).await);
     let mut used = grpc(&collector).await;
     used.export(request(vec![span(1, 1, None, SpanKind::Server)])).await.expect("kept");
     drop(used);
     collector.shutdown().await;
-    assert_eq!(collector.stats().connections, 5);
+    assert_eq!(collector.stats().connections, 6);
     assert_eq!(collector.notes(), []);
 }
 

@@ -36,7 +36,7 @@ async fn malformed_spans_are_a_partial_success() {
 }
 
 /// A message that is no trace request is INVALID_ARGUMENT (do not send it again); one past the limit, plain or packed
-/// into a thousandth of it, is OUT_OF_RANGE or RESOURCE_EXHAUSTED; an unknown method is UNIMPLEMENTED. All are counted,
+/// into a fraction of it, is OUT_OF_RANGE or RESOURCE_EXHAUSTED; an unknown method is UNIMPLEMENTED. All are counted,
 /// and the connection still serves.
 #[tokio::test]
 async fn refusals_have_the_right_status() {
@@ -45,9 +45,10 @@ async fn refusals_have_the_right_status() {
     let traces = "/opentelemetry.proto.collector.trace.v1.TraceService/Export";
     assert_eq!(call(&collector, traces, b"\x0a\xff not one".to_vec(), false).await, Code::InvalidArgument);
     assert_eq!(collector.stats().garbage_requests, 1);
-    let bomb = vec![0; 50_000_000];
+    // Not much past the limit, and below every default of the transport's own: it is our limit that is tested.
+    let bomb = vec![0; 200_000];
     assert_eq!(call(&collector, traces, bomb.clone(), true).await, Code::ResourceExhausted);
-    assert_eq!(call(&collector, traces, bomb[..200_000].to_vec(), false).await, Code::ResourceExhausted);
+    assert_eq!(call(&collector, traces, bomb, false).await, Code::ResourceExhausted);
     assert_eq!(collector.stats().refused_requests, 2);
     assert_eq!(
         call(&collector, "/opentelemetry.proto.collector.profiles.v1.P/Export", Vec::new(), false).await,

@@ -66,7 +66,8 @@ async fn too_large_bodies_are_413() {
         "POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: {PROTOBUF}\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes()).await.expect("taken");
-    for _ in 0..20 {
+    // Far more than the sockets hold: if it were not read, the sender would see a reset in place of the answer.
+    for _ in 0..4_000 {
         stream.write_all(format!("2000\r\n{}\r\n", "x".repeat(0x2000)).as_bytes()).await.expect("taken");
     }
     stream.write_all(b"0\r\n\r\n").await.expect("taken");
@@ -133,6 +134,32 @@ async fn a_collector_that_cannot_start_says_why() {
     let error = Collector::start(CollectorConfig::new(TIME).listen(first.address())).await.expect_err("taken");
     let text = error.to_string();
     assert!(text.contains(&first.address().to_string()) && text.contains("port 0"), "{text}");
+}
+
+/// A request that is half sent when the shutdown begins is still answered and kept: the service's last spans count.
+#[tokio::test]
+async fn shutdown_lets_open_requests_finish() {
+    let mut collector = start().await;
+    let body = request(vec![span(1, 1, None, SpanKind::Server)]).encode_to_vec();
+    let mut stream = TcpStream::connect(collector.address()).await.expect("open");
+    let head = format!(
+        "POST /v1/traces HTTP/1.1\r\nhost: x\r\ncontent-type: {PROTOBUF}\r\ncontent-length: {}\r\nexpect: 100-continue\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.expect("taken");
+    let mut go_on = [0; 25];
+    stream.read_exact(&mut go_on).await.expect("the collector asks for the body");
+    assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let send = async {
+        // The shutdown is polled first, so it has begun.
+        stream.write_all(&body).await.expect("taken");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).await.expect("closed in order");
+        answer
+    };
+    let ((), answer) = tokio::join!(biased; collector.shutdown(), send);
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert_eq!(collector.spans().len(), 1);
 }
 
 /// After shutdown or drop the port is closed, and after shutdown what was received can still be read.
