@@ -8,7 +8,7 @@ use judge::evidence::TimeBase;
 use crate::clock::Clock;
 
 /// Records that the event log keeps by default before it drops new ones.
-pub const DEFAULT_LOG_LIMIT: usize = 1_000_000;
+pub const DEFAULT_LOG_LIMIT: usize = 250_000;
 
 /// A proxy: links, time axis, seed.
 #[derive(Debug, Clone)]

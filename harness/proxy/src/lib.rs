@@ -56,3 +56,8 @@ pub use rules::{
     Delay, Effect, Fault, HeaderIs, HoldThen, MAX_RULES_BYTES, Match, OrdinalRange, Per, Phase, Rule, RuleError,
     Schedule, Step, Then, rules_from_json,
 };
+
+/// Compiles the README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -22,7 +22,7 @@ Options
   --events FILE       write the event log there, one JSON record a line; complete after SIGTERM or SIGINT
   --key-header NAME   header field with the idempotency key (default: Idempotency-Key)
   --seed N            seed of every random decision (default: 0)
-  --log-limit N       records that may wait to be written before new ones are dropped (default: 1000000)
+  --log-limit N       records that may wait to be written before new ones are dropped (default: 250000)
   --help, --version
 
 Exit codes: 0 ended by a signal; 1 a port, file or the log failed; 2 the command line or the rules are wrong.

@@ -1,14 +1,12 @@
 //! Which calls a rule strikes: counts per key and link, draws from the seed, and the order of rules.
 
-mod kit;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::kit::{Client, PATIENCE, Upstream, attempts, bank, post, proxy, soon};
 use chaos_proxy::{
-    Effect, Fault, HeaderIs, LinkConfig, Match, OrdinalRange, Per, Phase, Proxy, ProxyConfig, Rule, RuleError,
+    Delay, Effect, Fault, HeaderIs, LinkConfig, Match, OrdinalRange, Per, Phase, Proxy, ProxyConfig, Rule, RuleError,
     Schedule, Step, Then,
 };
-use kit::{Client, PATIENCE, Upstream, attempts, bank, post, proxy, soon};
 use tokio::task::JoinSet;
 
 /// Sends one request per text on a connection of its own, one after the other; returns the statuses.
@@ -132,6 +130,29 @@ async fn probability_does_not_depend_on_the_order() {
     assert_eq!(forwards, struck(11, 0..100, true).await);
     assert_ne!(forwards, struck(12, 0..100, false).await);
     assert!((60..120).contains(&forwards.len()), "{}", forwards.len());
+}
+
+/// The delay that each of 50 keys was given.
+async fn delays(seed: u64) -> BTreeMap<String, u64> {
+    let upstream = Upstream::start().await;
+    let proxy = Proxy::start(ProxyConfig::new([bank(upstream.addr)]).seed(seed)).await.expect("start");
+    let delay = Effect::Delay(Delay::Uniform { lo_ms: 0.1, hi_ms: 0.3 });
+    let _armed = proxy.arm(Rule::new("slow", Fault::at(Phase::Request, delay))).expect("arm");
+    statuses(&proxy, (0..50).map(|i| post(&format!("key-{i}"), ""))).await;
+    proxy.settle(PATIENCE).await.expect("settled");
+    let log = attempts(&proxy.log()).into_iter();
+    log.map(|a| (a.key.expect("key"), a.fault.and_then(|f| f.delay_requested_ns).expect("delay"))).collect()
+}
+
+// Proves that random delays come from the seed, lie within their bounds and spread over them.
+#[tokio::test]
+async fn delays_are_drawn_from_the_seed() {
+    let drawn = delays(1).await;
+    assert_eq!(drawn, delays(1).await);
+    assert_ne!(drawn, delays(2).await);
+    assert!(drawn.values().all(|ns| (100_000..=300_000).contains(ns)), "{drawn:?}");
+    let (low, high) = (drawn.values().min().expect("min"), drawn.values().max().expect("max"));
+    assert!(*low < 130_000 && *high > 270_000, "{drawn:?}");
 }
 
 // Proves the ends of the probability scale: 0 never strikes and 1 always does.
@@ -261,7 +282,7 @@ async fn a_time_to_live_ends_a_rule() {
     let proxy = proxy(upstream.addr).await;
     let armed = proxy.arm(Rule { ttl_ms: Some(1), ..busy("brief", Schedule::Always) }).expect("arm");
     let armed_at = proxy.now();
-    kit::eventually("the rule to end", || proxy.now().since(armed_at).as_millis() >= 2).await;
+    crate::kit::eventually("the rule to end", || proxy.now().since(armed_at).as_millis() >= 2).await;
     assert_eq!(statuses(&proxy, [post("k", "")]).await, [201]);
     let window = armed.disarm();
     assert_eq!((window.fired, window.healed.since(window.applied).as_millis()), (0, 1));

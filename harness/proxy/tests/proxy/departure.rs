@@ -1,12 +1,10 @@
 //! Clients that leave: the moment is on record, and what the upstream did is known all the same.
 
-mod kit;
-
 use std::time::Duration;
 
+use crate::kit::{Client, PATIENCE, REPLY, Upstream, attempts, bank, post, proxy, soon};
 use chaos_proxy::{Delay, Effect, Fault, Limits, Phase, Proxy, ProxyConfig, Rule};
 use judge::evidence::{Attempt, End};
-use kit::{Client, PATIENCE, REPLY, Upstream, attempts, bank, post, proxy, soon};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -52,7 +50,7 @@ async fn slow_bank() -> (std::net::SocketAddr, tokio::sync::oneshot::Sender<()>,
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.expect("accept");
         let mut bytes = Vec::new();
-        while kit::message_length(&bytes).is_none() {
+        while crate::kit::message_length(&bytes).is_none() {
             stream.read_buf(&mut bytes).await.expect("read");
         }
         got.send(()).expect("the test waits");
@@ -76,7 +74,7 @@ async fn the_answer_after_the_client_left_is_recorded() {
     soon(got).await.expect("the bank has it");
     drop(client);
     let log = proxy.log();
-    kit::eventually("the connection's end", || kit::connections(&log).len() == 1).await;
+    crate::kit::eventually("the connection's end", || crate::kit::connections(&log).len() == 1).await;
     assert_eq!((attempts(&log).len(), proxy.in_flight("bank").expect("link")), (0, 1), "its answer is awaited");
     answer.send(()).expect("the bank waits");
     proxy.settle(PATIENCE).await.expect("settled");
@@ -128,7 +126,7 @@ async fn a_torn_head_is_recorded() {
     client.0.shutdown().await.expect("shutdown");
     client.rest().await;
     let log = proxy.log();
-    kit::eventually("the record", || !attempts(&log).is_empty()).await;
+    crate::kit::eventually("the record", || !attempts(&log).is_empty()).await;
     let attempt = only(&proxy);
     assert_eq!((attempt.reply.end, attempt.ordinal, attempt.method.as_str()), (End::ClientLeft, 0, ""));
     assert_eq!(proxy.arrivals("bank").expect("link"), 0);

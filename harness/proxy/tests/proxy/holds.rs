@@ -1,12 +1,10 @@
 //! Gates: the n-th call is held while the others are counted, and goes on by command.
 
-mod kit;
-
 use std::sync::Arc;
 
+use crate::kit::{Client, PATIENCE, REPLY, Upstream, attempts, eventually, post, proxy, soon};
 use chaos_proxy::{Fault, Rule, Schedule, WaitError};
 use judge::evidence::End;
-use kit::{Client, PATIENCE, REPLY, Upstream, attempts, eventually, post, proxy, soon};
 use tokio::task::JoinSet;
 
 /// Longer than any test: a hold that is not released fails its test by hanging.

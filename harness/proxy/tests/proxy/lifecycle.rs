@@ -1,12 +1,10 @@
 //! Start, stop, and the log with its limits.
 
-mod kit;
-
 use std::net::SocketAddr;
 
-use chaos_proxy::{Event, Fault, LinkConfig, Proxy, ProxyConfig, ProxyError, Rule};
+use crate::kit::{Client, PATIENCE, REPLY, Upstream, attempts, bank, connections, eventually, post, proxy, soon};
+use chaos_proxy::{Event, Fault, Limits, LinkConfig, Proxy, ProxyConfig, ProxyError, Rule};
 use judge::evidence::{ConnectionEnd, End, Record};
-use kit::{Client, PATIENCE, REPLY, Upstream, attempts, bank, connections, eventually, post, proxy, soon};
 use tokio::net::{TcpListener, TcpStream};
 
 async fn is_refused(addr: SocketAddr) -> bool {
@@ -103,6 +101,24 @@ async fn the_log_is_read_by_cursor_drain_and_subscription() {
     let page = log.since(1);
     assert_eq!((page.records.len(), page.next, page.missed), (0, 3, 2));
     assert!(live.try_recv().is_none() && log.is_empty());
+}
+
+// Proves that connections beyond the limit wait in the backlog, are served once there is room, and leave a note.
+#[tokio::test]
+async fn connections_are_bounded() {
+    let upstream = Upstream::start().await;
+    let limits = Limits { connections: 1, ..Limits::default() };
+    let proxy = Proxy::start(ProxyConfig::new([bank(upstream.addr).limits(limits)])).await.expect("start");
+    let mut first = Client::to(&proxy, "bank").await;
+    first.send(post("a", "")).await;
+    assert_eq!(first.reply().await, REPLY);
+    let mut second = Client::to(&proxy, "bank").await;
+    second.send(post("b", "")).await;
+    let log = proxy.log();
+    eventually("the note", || crate::kit::notes(&log).iter().any(|n| n.code == "connection-limit")).await;
+    assert!(second.is_silent() && proxy.arrivals("bank").expect("link") == 1);
+    drop(first);
+    assert_eq!(second.reply().await, REPLY);
 }
 
 // Proves that each wrong configuration is refused with a text that says what would do.

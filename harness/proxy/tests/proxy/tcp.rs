@@ -1,10 +1,8 @@
 //! Links that pass bytes.
 
-mod kit;
-
+use crate::kit::{Client, Ended, PATIENCE, connections, eventually, notes, soon};
 use chaos_proxy::{Effect, Fault, HoldThen, LinkConfig, Phase, Proxy, ProxyConfig, Rule, Schedule};
 use judge::evidence::ConnectionEnd;
-use kit::{Client, Ended, PATIENCE, connections, eventually, notes, soon};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

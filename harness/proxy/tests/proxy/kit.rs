@@ -1,7 +1,5 @@
 //! A raw upstream, a raw client and what they saw, byte for byte.
 
-#![expect(dead_code, reason = "every test file uses its own part of the kit")]
-
 use std::future::Future;
 use std::io::ErrorKind;
 use std::net::SocketAddr;

@@ -1,13 +1,11 @@
 //! Every phase with every effect, as bytes at the client, as bytes at the upstream, and as the event that was recorded.
 
-mod kit;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use crate::kit::{Client, Ended, PATIENCE, REPLY, Upstream, attempts, connections, eventually, post, proxy, soon};
 use chaos_proxy::{Delay, Effect, Fault, HoldThen, Phase, Rule};
 use judge::evidence::{Attempt, ConnectionEnd, End};
-use kit::{Client, Ended, PATIENCE, REPLY, Upstream, attempts, connections, eventually, post, proxy, soon};
 
 /// What a client and the bank saw of one struck request, and its record.
 struct Seen {
@@ -257,6 +255,42 @@ async fn a_cut_behind_the_last_byte_does_not_strike() {
         soon(proxy.settle(PATIENCE)).await.expect("settled");
         assert_eq!(armed.disarm().fired, u64::from(!whole), "{bytes} bytes");
     }
+}
+
+// Proves that a cut counts payload, not framing: within a chunk and between two, the client gets exactly so many bytes
+// of payload and an answer that is visibly not over.
+#[tokio::test]
+async fn a_cut_in_chunks_counts_payload() {
+    let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    let upstream = Upstream::replying(format!("{head}4\r\nabcd\r\n2\r\nef\r\n0\r\n\r\n")).await;
+    let proxy = proxy(upstream.addr).await;
+    for (bytes, passed) in
+        [(0, ""), (2, "4\r\nab"), (4, "4\r\nabcd"), (5, "4\r\nabcd\r\n2\r\ne"), (6, "4\r\nabcd\r\n2\r\nef")]
+    {
+        let _armed = proxy.arm(Rule::new("cut", Fault::cut_mid_body(bytes))).expect("arm");
+        let mut client = Client::to(&proxy, "bank").await;
+        client.send(post("k", "")).await;
+        assert_eq!(client.rest().await, (format!("{head}{passed}"), Ended::Fin), "{bytes} bytes");
+    }
+}
+
+// Proves that a request which crosses the end of its retired connection does not vanish unnoticed: it has no record, so
+// a note spoils the verdict.
+#[tokio::test]
+async fn a_request_that_crosses_a_retirement_is_noted() {
+    let upstream = Upstream::start().await;
+    let proxy = proxy(upstream.addr).await;
+    let mut client = Client::to(&proxy, "bank").await;
+    client.send(post("a", "")).await;
+    assert_eq!(client.reply().await, REPLY);
+    let _armed = proxy.arm(Rule::new("down", Fault::refuse())).expect("arm");
+    assert_eq!(client.rest().await, (String::new(), Ended::Fin));
+    client.send(post("b", "")).await;
+    drop(client);
+    let log = proxy.log();
+    eventually("the note", || crate::kit::notes(&log).iter().any(|n| n.code == "crossed-retirement")).await;
+    assert_eq!(crate::kit::notes(&log)[0].weight, judge::evidence::NoteWeight::Spoils);
+    assert_eq!((attempts(&log).len(), upstream.seen().len()), (1, 1));
 }
 
 // Proves that after a reply from the proxy the same connection carries the next request, in each phase, and that a late

@@ -1,13 +1,11 @@
 //! The program: what it prints, what it writes, how it ends.
 
-mod kit;
-
 use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
+use crate::kit::{Ended, REPLY, Upstream, post};
 use judge::evidence::Record;
-use kit::{Ended, REPLY, Upstream, post};
 use tokio::net::TcpStream;
 
 fn program() -> Command {
@@ -56,7 +54,7 @@ async fn it_serves_strikes_and_writes_its_events() {
     let words: Vec<_> = line.split_whitespace().collect();
     assert_eq!((&words[..3], words[4], words[5]), (&["link", "bank", "http"][..], "->", &*upstream.addr.to_string()));
     for (text, end) in [("", Ended::Reset), (REPLY, Ended::Fin)] {
-        let mut client = kit::Client(TcpStream::connect(words[3]).await.expect("connect"));
+        let mut client = crate::kit::Client(TcpStream::connect(words[3]).await.expect("connect"));
         client.send(post("k", "x").replace("host: bank", "connection: close")).await;
         let (got, ended) = client.rest().await;
         assert_eq!((got.as_str(), ended), (text, end));

@@ -117,7 +117,7 @@ proptest! {
 // Proves that the examples of the README are valid: they are read from it.
 #[test]
 fn the_examples_of_the_readme_are_valid() {
-    let readme = include_str!("../README.md");
+    let readme = include_str!("../../README.md");
     let blocks: Vec<_> = readme.split("```json\n").skip(1).filter_map(|b| b.split("```").next()).collect();
     assert!(blocks.len() >= 3, "{} examples", blocks.len());
     for block in blocks {

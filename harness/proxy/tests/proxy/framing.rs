@@ -1,14 +1,12 @@
 //! HTTP/1.1 as it really comes: chunks, trailers, interim answers, pipelines, noise, and upstreams that break off.
 
-mod kit;
-
 use std::time::Duration;
 
-use chaos_proxy::{Fault, Limits, LinkConfig, Proxy, ProxyConfig, Rule};
-use judge::evidence::{ConnectionEnd, End};
-use kit::{
+use crate::kit::{
     Client, Ended, Manner, PATIENCE, REPLY, Upstream, attempts, bank, connections, eventually, notes, post, proxy, soon,
 };
+use chaos_proxy::{Fault, Limits, LinkConfig, Proxy, ProxyConfig, Rule};
+use judge::evidence::{ConnectionEnd, End};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -35,6 +33,7 @@ async fn chunked_requests_are_passed_and_digested() {
         assert_eq!(attempt.body.sha256.as_deref(), Some(hello));
     }
     assert_eq!((log[0].conn, log[1].ordinal), (log[1].conn, 2));
+    assert!(log[0].reply.ended <= log[1].arrived, "an idle connection's next request begins with its first byte");
 }
 
 // Proves that the same request is understood when every byte comes alone.
@@ -301,7 +300,7 @@ async fn a_closed_kept_connection_is_not_used() {
         for _ in 0..3 {
             let (mut stream, _) = listener.accept().await.expect("accept");
             let mut bytes = Vec::new();
-            while kit::message_length(&bytes).is_none() {
+            while crate::kit::message_length(&bytes).is_none() {
                 stream.read_buf(&mut bytes).await.expect("read");
             }
             stream.write_all(REPLY.as_bytes()).await.expect("reply");
@@ -356,7 +355,7 @@ async fn an_upgrade_becomes_a_pipe() {
     tokio::spawn(async move {
         let (mut stream, _) = listener.accept().await.expect("accept");
         let mut bytes = Vec::new();
-        while kit::message_length(&bytes).is_none() {
+        while crate::kit::message_length(&bytes).is_none() {
             stream.read_buf(&mut bytes).await.expect("read");
         }
         stream.write_all(switching.as_bytes()).await.expect("switch");

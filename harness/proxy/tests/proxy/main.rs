@@ -1,0 +1,12 @@
+//! Tests of the proxy from outside, over real sockets. One binary, so that it is linked once.
+
+mod departure;
+mod framing;
+mod grammar;
+mod holds;
+mod kit;
+mod lifecycle;
+mod phases;
+mod program;
+mod schedules;
+mod tcp;
