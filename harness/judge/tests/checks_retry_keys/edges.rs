@@ -285,3 +285,28 @@ fn refused_connections_leave_spans_behind() {
     evidence.spans.push(span);
     assert_eq!(spans(&evidence).ruling, Ruling::Pass, "{:#?}", spans(&evidence));
 }
+
+/// Proves that a late twin of a burst is judged as the replay that it is marked to be: a rerun or an altered answer is I3's
+/// and not I2's.
+#[test]
+fn a_late_twin_is_a_replay() {
+    let mut rerun = duplicates(Defect::Sound);
+    let late = |o: &&mut judge::evidence::Outcome| {
+        let marked = |r: &judge::evidence::ClientReply| r.marker.is_some();
+        o.step == "burst/1" && o.reply().is_some_and(marked)
+    };
+    let twin = rerun.outcomes.iter_mut().find(late).expect("a marked twin").clone();
+    let first = rerun.attempts.iter().find(|a| a.arrived > twin.sent).expect("the original's call").clone();
+    let mut call = first.clone();
+    (call.seq, call.context, call.arrived) = (10_000, Some(twin.context), At(first.reply.ended.0 + MS));
+    call.reply.ended = At(call.arrived.0 + MS);
+    rerun.attempts.push(call);
+    assert_eq!(i2().judge(&rerun).ruling, Ruling::Pass, "{:#?}", i2().judge(&rerun));
+    assert_eq!(i3().judge(&rerun).ruling, Ruling::Fail);
+    let mut altered = duplicates(Defect::Sound);
+    if let Answer::Reply(reply) = &mut altered.outcomes.iter_mut().find(late).expect("a marked twin").answer {
+        reply.body_sha256 = "another".to_owned();
+    }
+    assert_eq!(i2().judge(&altered).ruling, Ruling::Pass, "{:#?}", i2().judge(&altered));
+    assert_eq!(i3().judge(&altered).ruling, Ruling::Fail);
+}

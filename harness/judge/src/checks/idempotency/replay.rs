@@ -18,7 +18,7 @@ const MARKER: &str = I3.bug_classes[2];
 /// dependency.
 ///
 /// - *Measure*: each request of the steps `again/<fault>`, `after` and `replay` whose key had succeeded before, against
-///   the first success of that key.
+///   the success of that key; and the answers of twins that are marked as replays.
 /// - *Test*: the same status, content type and bytes; the promised marker on replays and not on originals; no call to the
 ///   dependency.
 /// - *False alarms*: none, replies are compared byte by byte.
@@ -55,8 +55,13 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     }
     let mut tally = Tally::default();
     let pairs: Vec<_> = asked.iter().filter_map(|r| Some((r, original(r.payment, r.outcome)?))).collect();
-    altered(&pairs, &mut tally);
-    called(&pairs, &mut tally);
+    let twins = requests(&joined, |o| !repeats(o) && is_replay(o, policy));
+    let of_twins = twins.iter().filter_map(|r| Some((r, original_of_twin(r.payment, r.outcome)?)));
+    let marked: Vec<_> = pairs.iter().copied().chain(of_twins).collect();
+    altered(&marked, &mut tally);
+    // What a held race calls is for I2 to count.
+    let free: Vec<_> = marked.iter().copied().filter(|(r, _)| !r.outcome.step.starts_with("held")).collect();
+    called(&free, &mut tally);
     if policy.replay_marker.is_some() {
         unmarked(&pairs, &mut tally);
         marked_originals(&joined, &mut tally);
@@ -85,6 +90,18 @@ fn original<'a>(payment: &Payment<'a>, repeat: &Outcome) -> Option<&'a Outcome> 
     let differs = |o: &Outcome| o.reply().zip(repeat.reply()).is_some_and(|(a, b)| difference(a, b).is_some());
     // An unmarked one is an original for sure.
     before.min_by_key(|o| (differs(o), o.reply().is_some_and(|r| r.marker.is_some()), o.ended)).copied()
+}
+
+/// The success that a twin's marked answer claims to repeat: an unmarked one of its key, whichever came first.
+fn original_of_twin<'a>(payment: &Payment<'a>, twin: &Outcome) -> Option<&'a Outcome> {
+    let unmarked = |o: &&&Outcome| told_success(o) && o.reply().is_some_and(|r| r.marker.is_none());
+    let differs = |o: &Outcome| o.reply().zip(twin.reply()).is_some_and(|(a, b)| difference(a, b).is_some());
+    payment.outcomes.iter().filter(unmarked).min_by_key(|o| (differs(o), o.ended)).copied()
+}
+
+/// Whether a success is marked as a replay, where the service promises to mark them.
+pub(super) fn is_replay(o: &Outcome, policy: &IdempotencyPolicy) -> bool {
+    policy.replay_marker.is_some() && o.succeeded() && o.reply().is_some_and(|r| r.marker.is_some())
 }
 
 type Pair<'r, 'j, 'a> = (&'r Request<'j, 'a>, &'a Outcome);

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::books::attempt_lines;
 use super::refusal::is_problem;
+use super::replay::is_replay;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I2;
@@ -21,7 +22,8 @@ const RUNS_AGAIN: &str = I2.bug_classes[2];
 /// - *Measure*: in the steps `held/<n>` (the first call is held until the others are answered) and `burst/<n>`: the calls
 ///   that reached the proxy, and every caller's answer.
 /// - *Test*: one call, not counting retries of a call that failed; a success, and all successes alike byte for byte; every
-///   other answer is the declared status as problem details; no 5xx.
+///   other answer is the declared status as problem details; no 5xx. Answers that are marked as replays are compared by
+///   [`super::replay_is_faithful`].
 /// - *False alarms*: none. The hold makes the overlap certain, and calls are counted.
 /// - *Inconclusive*: a hold that never took a call; callers left without an outcome; a service that gave up on the held
 ///   call before it was released. Effects are counted by [`super::exactly_one_effect`].
@@ -97,7 +99,7 @@ impl<'p, 'a> Race<'p, 'a> {
         if held {
             self.exhibit(tally);
         }
-        let runs = runs(&self.calls);
+        let runs = runs(&self.original_calls(policy));
         if runs.len() > 1 {
             let class = if overlapping(&runs) { TWO_STEPS } else { RUNS_AGAIN };
             let what = format!("{step}: {} calls reached the dependency for one key and {callers} callers", runs.len());
@@ -107,8 +109,9 @@ impl<'p, 'a> Race<'p, 'a> {
             return;
         }
         let wrong: Vec<_> = self.outcomes.iter().filter(|o| !is_expected(o, policy)).collect();
-        let answers: BTreeSet<_> =
-            self.outcomes.iter().filter(|o| o.succeeded()).filter_map(|o| signature(o)).collect();
+        let originals = self.outcomes.iter().filter(|o| o.succeeded() && !is_replay(o, policy));
+        let answers: BTreeSet<_> = originals.filter_map(|o| signature(o)).collect();
+        let nobody = !self.outcomes.iter().any(|o| o.succeeded());
         if let Some(first) = wrong.first() {
             let what = format!(
                 "{step}: {} of {callers} callers got neither the original's reply nor {} as problem details, such as {}",
@@ -129,14 +132,24 @@ impl<'p, 'a> Race<'p, 'a> {
         } else if held && hold.is_none() {
             let what = format!("{step}: no call to the dependency was held");
             tally.gap(what, "see that the service calls the dependency through the link that the contract names");
-        } else if answers.is_empty() && self.calls.iter().all(|a| failed(a)) {
+        } else if nobody && self.calls.iter().all(|a| failed(a)) {
             let what = format!("{step}: every call of this key failed, so there was no success to share");
             tally.gap(what, "the service gave up before the hold was released: raise its limit for one attempt");
-        } else if answers.is_empty() && wrong.is_empty() {
+        } else if nobody && wrong.is_empty() {
             let what = format!("{step}: the call succeeded, but none of {callers} callers was told so");
             tally.breach("", what, self.outcomes.iter().map(|o| outcome_line(o, "")).collect());
         }
         tally.judged += 1;
+    }
+
+    /// The calls that are this check's to count. A hold makes sure that all callers came while the first one ran; of a burst
+    /// some may come late, and what an answer that is marked as a replay calls and says is for I3.
+    fn original_calls(&self, policy: &IdempotencyPolicy) -> Vec<&'a Attempt> {
+        let late = |a: &&Attempt| {
+            let caller = a.context.and_then(|c| self.outcomes.iter().find(|o| o.context.trace == c.trace));
+            self.step.name.starts_with("burst") && caller.is_some_and(|o| is_replay(o, policy))
+        };
+        self.calls.iter().copied().filter(|a| !late(a)).collect()
     }
 
     fn successes(&self) -> Vec<Line> {
