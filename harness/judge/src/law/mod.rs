@@ -32,10 +32,12 @@
 //! # Ok::<(), judge::law::LawError>(())
 //! ```
 
+mod builder;
 mod delay;
 mod describe;
 mod error;
 mod spec;
+mod validate;
 
 use std::time::Duration;
 

@@ -22,7 +22,7 @@ mod noise;
 mod policy;
 
 use rand::{Rng, RngExt, SeedableRng};
-use rand_chacha::ChaCha12Rng;
+use rand_chacha::ChaCha8Rng;
 
 pub use noise::Noise;
 pub use policy::Policy;
@@ -87,7 +87,7 @@ impl Fleet {
     /// Runs the fleet once.
     #[must_use]
     pub fn observe(&self, seed: u64) -> Observation {
-        self.observe_with(&mut ChaCha12Rng::seed_from_u64(seed))
+        self.observe_with(&mut ChaCha8Rng::seed_from_u64(seed))
     }
 
     /// Runs the fleet once with a generator of the caller.

@@ -105,7 +105,7 @@ pub fn battery(table: &GapTable, law: &Law, settings: &Settings) -> BatteryRepor
     };
     let bands = sd_band::bands(&sample);
     let tests = Tests::run(&sample, &bands);
-    let fit = looks_like::nearest(&sample);
+    let fit = looks_like::nearest(&sample, &tests.made);
     BatteryReport {
         decision: tests.decide(&sample),
         attempts: attempts(&sample, &bands),

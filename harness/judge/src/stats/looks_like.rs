@@ -2,11 +2,12 @@
 //!
 //! Each candidate takes base, cap and factor from the declared law, so that a finding names the defect and not a fit.
 //! Nearest is the smallest interval distance D, averaged over the attempts: pooling all attempts first would let errors of
-//! opposite sign cancel. Only when no candidate fits are parameters taken from the gaps.
+//! opposite sign cancel. When no test of the distribution speaks against the declared law, it is the answer, whatever else
+//! is near: what is wrong then is not the law of single gaps. Only when no candidate fits are parameters taken from the gaps.
 
 use std::time::Duration;
 
-use super::{Fit, Sample, battery, interval_dkw};
+use super::{Fit, Sample, TestName, TestResult, battery, interval_dkw};
 use crate::law::{Law, LawName, LawSpec};
 
 /// A law to compare with.
@@ -59,9 +60,17 @@ impl Candidate {
     }
 }
 
-/// The nearest known law.
+/// The tests that look at the distribution of single gaps.
+const OF_THE_DISTRIBUTION: [TestName; 4] =
+    [TestName::Support, TestName::IntervalDkw, TestName::Reach, TestName::SdBand];
+
+/// The nearest known law, given what the tests said.
 #[must_use]
-pub fn nearest(sample: &Sample<'_>) -> Fit {
+pub fn nearest(sample: &Sample<'_>, tests: &[TestResult]) -> Fit {
+    if !tests.iter().any(|test| test.rejected && OF_THE_DISTRIBUTION.contains(&test.name)) {
+        let (distance, fits) = Candidate::Law(sample.law.clone()).compare(sample);
+        return Fit { name: as_declared(sample.law), distance, fits };
+    }
     let best = |candidates: Vec<(String, Candidate)>| {
         let compared = candidates.into_iter().map(|(name, candidate)| {
             let (distance, fits) = candidate.compare(sample);
@@ -71,7 +80,7 @@ pub fn nearest(sample: &Sample<'_>) -> Fit {
         compared.reduce(|a, b| if b.distance < a.distance - 1e-9 { b } else { a })
     };
     let declared =
-        Fit { name: "the declared law".to_owned(), distance: interval_dkw::sample_distance(sample).0, fits: false };
+        Fit { name: as_declared(sample.law), distance: interval_dkw::sample_distance(sample).0, fits: false };
     let known = best(known(sample)).unwrap_or(declared);
     if known.fits {
         return known;
@@ -130,7 +139,7 @@ fn known(sample: &Sample<'_>) -> Vec<(String, Candidate)> {
             LawSpec::table((1..=sample.columns.len() as u32).map(|k| (base * k, base * k))),
         ),
     ];
-    let mut out = vec![(format!("{} (as declared)", short(declared)), Candidate::Law(declared.clone()))];
+    let mut out = vec![(as_declared(declared), Candidate::Law(declared.clone()))];
     // A candidate that does not build (a cap below a derived base, say) is no candidate.
     out.extend(specs.into_iter().filter_map(|(name, spec)| {
         let law = spec.build().ok().filter(|law| law != declared)?;
@@ -144,9 +153,9 @@ fn known(sample: &Sample<'_>) -> Vec<(String, Candidate)> {
     out
 }
 
-/// The name of a law without its parameters.
-fn short(law: &Law) -> String {
-    law.describe().split(':').next().unwrap_or_default().to_owned()
+/// The name of the declared law without its parameters.
+fn as_declared(law: &Law) -> String {
+    format!("{} (as declared)", law.describe().split(':').next().unwrap_or_default())
 }
 
 /// Candidates with parameters from the gaps.

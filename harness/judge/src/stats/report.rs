@@ -129,7 +129,11 @@ impl BatteryReport {
 
 /// Milliseconds with as many decimals as matter.
 fn ms(seconds: f64) -> String {
-    if seconds.abs() < 0.01 { format!("{:.1}", 1e3 * seconds) } else { format!("{:.0}", 1e3 * seconds) }
+    if seconds != 0.0 && seconds.abs() < 0.01 {
+        format!("{:.1}", 1e3 * seconds)
+    } else {
+        format!("{:.0}", 1e3 * seconds)
+    }
 }
 
 impl fmt::Display for AttemptSummary {

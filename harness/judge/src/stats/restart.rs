@@ -3,7 +3,9 @@
 //! A generator that is seeded alike at every start passes every test inside one process. Across a restart, or between two
 //! replicas, its draws repeat: the two-sample Kolmogorov distance D of the normalised gaps is far too *small*. For
 //! independent samples of one continuous law P(D <= d) counts lattice paths between two lines and is computed exactly
-//! here; the test rejects when it is at most alpha. At 300 against 300 gaps and 1e-7 that means D <= 0.02.
+//! here; the test rejects when it is at most alpha. At 300 against 300 gaps that means D <= 5/300 at 1e-7 and D <= 6/300
+//! at 1e-5 (exactly 2.1e-6). The limit law of the textbook gives 1.2e-8 for 6/300: D moves in steps of 1/300, and that far
+//! out in the lower tail the steps matter.
 //!
 //! Noise does not disturb it: two noisy samples of the same law are two samples of one law. False alarms: at most alpha.
 
@@ -57,16 +59,14 @@ pub fn lower_tail(n: usize, m: usize, d: f64) -> f64 {
     p[m]
 }
 
-/// The largest distance that rules independence out at level `alpha`; negative when none does.
+/// The largest distance that rules independence out at level `alpha`; `None` when no distance that samples of this size
+/// can have does (a distance of 0 needs ties, which a continuous law does not have).
 #[must_use]
-pub fn critical(n: usize, m: usize, alpha: Alpha) -> f64 {
+pub fn critical(n: usize, m: usize, alpha: Alpha) -> Option<f64> {
     // D lives on multiples of 1 / (n m); multiples of 1 / max(n, m) are fine enough and few.
     let steps = n.max(m);
-    (0..=steps)
-        .map(|i| i as f64 / steps as f64)
-        .take_while(|&d| lower_tail(n, m, d) <= alpha.get())
-        .last()
-        .unwrap_or(-1.0)
+    let distances = (1..=steps).map(|i| i as f64 / steps as f64);
+    distances.take_while(|&d| lower_tail(n, m, d) <= alpha.get()).last()
 }
 
 /// Compares two runs of the same herd.
@@ -80,10 +80,9 @@ pub fn test(first: &Sample<'_>, second: &Sample<'_>) -> Result<TestResult, Skipp
         return skipped("the declared law draws nothing at random that could repeat");
     }
     let alpha = first.settings.alpha;
-    let critical = critical(x.len(), y.len(), alpha);
-    if critical < 0.0 {
+    let Some(critical) = critical(x.len(), y.len(), alpha) else {
         return skipped("so few gaps cannot show a repetition at this level");
-    }
+    };
     let statistic = distance(&x, &y);
     let chance = lower_tail(x.len(), y.len(), statistic);
     Ok(TestResult {

@@ -5,64 +5,72 @@
 //! `[lo_n sigma - eps / 2, hi_n sigma + eps / 2]` with sigma = w / sqrt(12). The eps / 2 is exact: anything that stays in
 //! `[0, eps]` has a standard deviation of at most that.
 //!
-//! lo_n and hi_n come from a table for n = 20 to 300 at 1e-7 over three attempts and two sides, interpolated by chords
-//! (lo_n is concave and hi_n convex, so a chord errs to the side of fewer false alarms), beyond 300 from their square-root
-//! law, and for other levels from [`sd_tail`](super::sd_tail). False alarms: at most alpha.
+//! lo_n and hi_n come from a table for 8 to 300 gaps and three tails, interpolated by chords (lo_n is concave and hi_n
+//! convex, so a chord errs to the side of fewer false alarms), beyond 300 from their square-root law, and for levels far
+//! from the table's from [`sd_tail`](super::sd_tail). False alarms: at most alpha.
 
 use super::quantile::normal_upper;
 use super::sd_tail::{Side, quantile};
 use super::{Sample, Skipped, Tail, TestName, TestResult};
 
-/// n, lo_n, hi_n at a tail of 1e-7 / 6, from `reference/make_tables.py`.
-pub const TABLE: [(usize, f64, f64); 12] = [
-    (20, 0.344, 1.493),
-    (25, 0.415, 1.447),
-    (30, 0.474, 1.410),
-    (40, 0.551, 1.359),
-    (50, 0.604, 1.323),
-    (60, 0.644, 1.297),
-    (80, 0.697, 1.258),
-    (100, 0.733, 1.233),
-    (150, 0.785, 1.192),
-    (200, 0.816, 1.168),
-    (250, 0.836, 1.151),
-    (300, 0.852, 1.138),
-];
+/// The tails of the table's columns: 1e-7 over three attempts and two sides, and two beyond for more attempts or checks.
+pub const TAILS: [f64; 3] = [1e-7 / 6.0, 5e-9, 1e-9];
 
-/// The tail the table is made for, and the largest tail it may stand in for: a band for a smaller tail is wider, so it
-/// costs power and never a false alarm.
-const TABLE_TAILS: (f64, f64) = (1e-7 / 6.0, 1e-7);
+/// n, then (lo_n, hi_n) for each of [`TAILS`]; from `reference/make_tables.py --band`, rounded outwards.
+pub const TABLE: [(usize, [(f64, f64); 3]); 6] = [
+    (8, [(0.0697, 1.7456), (0.0496, 1.7600), (0.0405, 1.7765)]),
+    (10, [(0.1228, 1.6757), (0.1071, 1.6915), (0.0892, 1.7103)]),
+    (12, [(0.1751, 1.6241), (0.1567, 1.6398), (0.1350, 1.6592)]),
+    (15, [(0.2469, 1.5641), (0.2262, 1.5797), (0.2012, 1.5990)]),
+    (20, [(0.3438, 1.4952), (0.3221, 1.5099), (0.2954, 1.5282)]),
+    (25, [(0.4168, 1.4465), (0.3957, 1.4603), (0.3693, 1.4776)]),
+];
 
 /// Lower and upper limit of s / sigma for `n` uniform draws when each side may be missed with chance `tail`.
 #[must_use]
 pub fn band(n: usize, tail: f64) -> (f64, f64) {
-    let last = TABLE[TABLE.len() - 1];
-    // A relative hair of tolerance, so that 1e-7 / 6 computed elsewhere still is the table's own level.
-    let in_table = tail >= TABLE_TAILS.0 * (1.0 - 1e-9) && tail <= TABLE_TAILS.1;
-    if n > last.0 {
-        let end = if in_table { (last.1, last.2) } else { sampled(last.0, tail) };
-        return beyond(n, last.0, end, tail);
-    }
-    match TABLE.windows(2).find(|pair| in_table && (pair[0].0..=pair[1].0).contains(&n)) {
-        Some(pair) => {
-            let share = (n - pair[0].0) as f64 / (pair[1].0 - pair[0].0) as f64;
-            let chord = |a: f64, b: f64| a + share * (b - a);
-            (chord(pair[0].1, pair[1].1), chord(pair[0].2, pair[1].2))
+    let Some(column) = column(tail) else {
+        let known = n.min(LARGEST);
+        return beyond(n, known, sampled(known, tail), tail);
+    };
+    let next = TABLE.partition_point(|row| row.0 <= n);
+    let (Some(below), above) = (next.checked_sub(1).map(|i| TABLE[i]), TABLE.get(next)) else {
+        return sampled(n, tail);
+    };
+    let (lo, hi) = below.1[column];
+    match above {
+        None => beyond(n, below.0, (lo, hi), TAILS[column]),
+        Some(above) => {
+            let share = (n - below.0) as f64 / (above.0 - below.0) as f64;
+            let end = above.1[column];
+            (lo + share * (end.0 - lo), hi + share * (end.1 - hi))
         }
-        None => sampled(n, tail),
     }
 }
+
+/// The column that may stand in for `tail`: the nearest smaller one, for a band of a smaller tail is wider and costs a
+/// little power and no false alarm. `None` where it would cost much, or where there is none.
+fn column(tail: f64) -> Option<usize> {
+    // A relative hair of tolerance, so that 1e-7 / 6 computed elsewhere still is the table's own level.
+    TAILS.iter().position(|&column| column <= tail * (1.0 + 1e-9) && tail <= 10.0 * column)
+}
+
+/// Largest n of the table.
+const LARGEST: usize = 300;
 
 fn sampled(n: usize, tail: f64) -> (f64, f64) {
     (quantile(n, tail, Side::Lower), quantile(n, tail, Side::Upper))
 }
 
-/// 1 - lo shrinks at least like 1 / sqrt(n) from its value at the end of the table; hi - 1 rises to its normal limit
-/// z sqrt(0.2 / n), so the larger of both is on the safe side.
+/// From `end` on 1 - lo shrinks at least like 1 / sqrt(n), and hi - 1 stays below its normal limit z sqrt(0.2 / n) and
+/// below its value at `end`.
 fn beyond(n: usize, end: usize, (lo, hi): (f64, f64), tail: f64) -> (f64, f64) {
+    if n == end {
+        return (lo, hi);
+    }
     let root = (end as f64 / n as f64).sqrt();
     let limit = normal_upper(tail) * (0.2 / n as f64).sqrt();
-    (1.0 - (1.0 - lo) * root, 1.0 + ((hi - 1.0) * root).max(limit))
+    (1.0 - (1.0 - lo) * root, 1.0 + (hi - 1.0).min(limit))
 }
 
 /// Standard deviation with divisor n - 1; NaN below two values.
@@ -74,7 +82,7 @@ pub fn standard_deviation(values: impl Iterator<Item = f64> + Clone) -> f64 {
 }
 
 /// Fewest gaps of an attempt that are looked at.
-pub const LEAST: usize = 5;
+pub const LEAST: usize = 8;
 
 /// Smallest and largest standard deviation a correct client has before one retry, in seconds, noise included.
 #[derive(Debug, Clone, Copy, PartialEq)]
