@@ -4,12 +4,18 @@
 //! 100 clients with three retries the battery rejects every wrong policy of [`crate::sim`] but two in 99.9 % of runs and
 //! more: a tenth of the fleet without jitter needs 400 clients, and `ms for s` is `immediate` by construction.
 
+use std::time::Duration;
+
 use super::sd_band::{self, Band};
 use super::{
     AttemptSummary, BatteryReport, Decision, Fit, GapTable, Histogram, Sample, Settings, Skipped, TestName, TestResult,
     Undecided, WorstGap, gap_scan, interval_dkw, looks_like, phase, power, rank_corr, reach, support,
 };
+use crate::duration;
 use crate::law::Law;
+
+/// How many times eps the widest attempt of a jittered law must span.
+const VISIBLE: f64 = 2.5;
 
 /// Gaps that a report shows.
 pub const WORST: usize = 10;
@@ -53,9 +59,21 @@ impl Tests {
             let power = power::describe(sample.law, clients);
             Decision::Undecided(Undecided::TooFewClients { clients, floor, power })
         } else {
-            Decision::Kept
+            hidden(sample).map_or(Decision::Kept, Decision::Undecided)
         }
     }
+}
+
+/// A jittered law is visible when its widest attempt spans 2.5 eps. From section `base` of the simulator: full jitter in
+/// three attempts keeps its power at a base of 50 ms and eps = 60 ms (3.3 eps), and of 20 ms and 30 ms (2.7 eps), and has
+/// none at 20 ms and 60 ms (1.3 eps).
+fn hidden(sample: &Sample<'_>) -> Option<Undecided> {
+    let widest = (0..sample.columns.len()).map(|k| sample.law.width(k)).fold(0.0, f64::max);
+    let hides = widest > 0.0 && widest < VISIBLE * sample.settings.eps_secs();
+    hides.then(|| Undecided::NoiseHidesLaw {
+        eps: duration::format(sample.settings.eps),
+        widest: duration::format(Duration::from_micros((1e6 * widest) as u64)),
+    })
 }
 
 /// The verdict alone, for counting over many runs. Same decision as [`battery`].

@@ -10,7 +10,7 @@ use super::{Alpha, Histogram, Skipped, Tail, TestResult, Undecided};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// Nothing speaks against the declared law, and enough clients took part.
+    /// Nothing speaks against the declared law, enough clients took part, and noise could not have hidden a wrong one.
     Kept,
     /// At least one test rules the declared law out.
     Rejected,
@@ -107,7 +107,7 @@ impl BatteryReport {
         self.decision == Decision::Rejected
     }
 
-    /// Whether the law was kept by enough data.
+    /// Whether the law was kept.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.decision == Decision::Kept

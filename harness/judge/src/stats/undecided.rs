@@ -34,6 +34,16 @@ pub enum Undecided {
         /// Which wrong policies this many clients would have shown, in words.
         power: String,
     },
+    /// Nothing was rejected, but the noise bound is so wide that a wrong law would not have been either.
+    #[error(
+        "noise of up to {eps} hides a law whose widest attempt spans {widest}: declare a longer base, allow more retries, or lower eps on a quieter machine"
+    )]
+    NoiseHidesLaw {
+        /// The noise bound.
+        eps: String,
+        /// The widest declared interval among the attempts seen.
+        widest: String,
+    },
     /// A statistic could not be computed.
     #[error(
         "the {test} test gave a number that is not finite: this is a defect of the harness, please report it with the run folder"
