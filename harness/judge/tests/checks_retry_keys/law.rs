@@ -1,11 +1,13 @@
 //! R2 and R3 on fleets that wait as the law says, and on those that do not.
 
 use judge::Ruling;
+use judge::evidence::At;
 use judge::sim::Policy;
 
 use crate::judged::{r2, r3};
 use crate::scenarios::all_fail;
 use crate::service::Defect;
+use crate::world::MS;
 
 /// Proves that R2 passes the declared law and fails the ways to wait wrongly that a payments team meets, with the
 /// class of bugs, a bound on chance at or below the level, the nearest law and ten gaps with both their timestamps.
@@ -48,7 +50,7 @@ fn a_herd_is_failed_by_its_peak() {
         assert!(finding.chance.and_then(|c| c.probability()).is_some_and(|p| p <= 1e-7), "{finding:#?}");
         assert!(finding.bug_class.is_some_and(|c| c.contains("retry storm")));
         let number = |name: &str| finding.facts.iter().find(|f| f.name == name).and_then(|f| f.value.as_f64());
-        let (seen, critical) = (number("retries in the fullest window"), number("m*"));
+        let (seen, critical) = (number("retries in the fullest 20ms"), number("m* of 20ms"));
         assert!(seen >= critical && critical.is_some(), "{policy}: {seen:?} against {critical:?}");
         assert!(finding.measured.contains("expects at most"), "{}", finding.measured);
     }
@@ -69,4 +71,35 @@ fn few_clients_convict_but_do_not_acquit() {
     );
     let fixed = r2().judge(&all_fail("waves", Policy::FixedExponential, 20, Defect::Sound));
     assert_eq!(fixed.ruling, Ruling::Fail, "{fixed:#?}");
+}
+
+/// Proves what a pause costs R3: after one of 30 ms a herd of 100 without jitter is still failed and a sound one passes;
+/// after one of 55 ms no window could tell, so that a sound one is not passed.
+#[test]
+fn a_herd_is_acquitted_only_where_it_could_be_convicted() {
+    for (policy, pause, expected) in [
+        (Policy::FixedExponential, 30, Ruling::Fail),
+        (Policy::Full, 30, Ruling::Pass),
+        (Policy::Full, 55, Ruling::Inconclusive),
+    ] {
+        let mut evidence = all_fail("herd", policy, 100, Defect::Sound);
+        evidence.canary[0].max_ns = pause * MS;
+        let finding = r3().judge(&evidence);
+        assert_eq!(finding.ruling, expected, "{policy} after {pause} ms: {finding:#?}");
+    }
+}
+
+/// Proves that a herd which the machine smeared over some 40 ms is still seen: the longer windows hold what the
+/// shortest one does not.
+#[test]
+fn a_smeared_herd_is_still_a_herd() {
+    let mut evidence = all_fail("herd", Policy::FixedExponential, 100, Defect::Sound);
+    for attempt in evidence.attempts.iter_mut().filter(|a| a.ordinal == 2) {
+        // Whoever retries 200 ms after its failure arrives up to 38 ms late, in the order of the payments.
+        let number: u64 = attempt.key.as_deref().and_then(|k| k.rsplit('-').next()?.parse().ok()).expect("a number");
+        let late = number * 38 * MS / 100;
+        (attempt.arrived, attempt.reply.ended) = (At(attempt.arrived.0 + late), At(attempt.reply.ended.0 + late));
+    }
+    let finding = r3().judge(&evidence);
+    assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
 }

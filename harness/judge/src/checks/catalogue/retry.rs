@@ -59,13 +59,13 @@ pub const R3: &CheckInfo = &CheckInfo {
     name: "RetryPeak",
     tier: Tier::Two,
     promise: "clients that failed together do not come back together",
-    measure: "the largest number of retries in any sliding window of a tenth of the base, first attempts left out, \
-        each client's retries placed by their gaps from its own first failure, as if all had failed in one instant",
+    measure: "the largest number of retries in any sliding window of a tenth, a fifth and a quarter of the base, \
+        first attempts left out, each client's retries placed by their gaps from its own first failure, as if all had failed in one instant",
     rule: "the fullest window holds no more than m*, the largest number that the declared law can be expected to \
         put there",
     false_alarm: "at most 1e-7: m* is a Chernoff bound over all windows of the declared arrival profile",
-    inconclusive: "too few clients retried, a canary pause above the noise bound pushed arrivals together, or the \
-        declared law itself lets a herd of this size into one window",
+    inconclusive: "too few clients retried, the canary paused for longer than the noise bound, or no window could \
+        tell a herd of this size from the declared law after the pauses that were measured",
     bug_classes: &[
         "a retry storm: fixed or missing jitter turns one outage into a series of them",
         "retries queued behind a pool or a lock and let go at once",

@@ -210,7 +210,8 @@ fn undecided_advice(why: &Undecided) -> String {
     match why {
         Undecided::TooFewClients { floor, .. } => format!("run at least {floor} payments, better 100"),
         Undecided::Empty => "see R1 and R6: the service does not retry this failure, or calls another link".to_owned(),
-        Undecided::NotFinite { .. } | Undecided::UndefinedStatistic { .. } => "run it again".to_owned(),
         Undecided::OutlierShare { .. } => "correct the declared share of outliers".to_owned(),
+        // Their own words say what to change.
+        _ => "change what the headline names, and run it again".to_owned(),
     }
 }

@@ -11,6 +11,7 @@ mod herd;
 mod key;
 mod law;
 mod payload;
+mod peaks;
 mod queueing;
 mod table;
 
