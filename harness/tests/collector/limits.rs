@@ -136,7 +136,8 @@ async fn a_collector_that_cannot_start_says_why() {
     assert!(text.contains(&first.address().to_string()) && text.contains("port 0"), "{text}");
 }
 
-/// A request that is half sent when the shutdown begins is still answered and kept: the service's last spans count.
+/// A shutdown closes idle connections at once, and lets a request that is half sent finish: the service's last spans
+/// count. Bound by order: the rest of the request is sent only after the idle connection was seen closed.
 #[tokio::test]
 async fn shutdown_lets_open_requests_finish() {
     let mut collector = start().await;
@@ -150,8 +151,12 @@ async fn shutdown_lets_open_requests_finish() {
     let mut go_on = [0; 25];
     stream.read_exact(&mut go_on).await.expect("the collector asks for the body");
     assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+    let mut idle = TcpStream::connect(collector.address()).await.expect("open");
+    idle.write_all(b"GET / HTTP/1.1\r\nhost: x\r\n\r\n").await.expect("taken");
+    idle.read_exact(&mut [0; 13]).await.expect("an answer, after which it is idle");
     let send = async {
         // The shutdown is polled first, so it has begun.
+        idle.read_to_end(&mut Vec::new()).await.expect("closed in order");
         stream.write_all(&body).await.expect("taken");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).await.expect("closed in order");
