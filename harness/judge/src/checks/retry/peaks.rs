@@ -82,7 +82,8 @@ impl<'a> Herd<'a> {
             .filter_map(|share| self.peak(law, slack, (base / *share).max(SHORTEST_WINDOW), alpha))
             .collect();
         let said = |p: &Peak| p.result.statistic / p.result.critical;
-        peaks.sort_by(|a, b| said(b).total_cmp(&said(a)));
+        let rank = |p: &Peak| (p.result.rejected, p.telling);
+        peaks.sort_by(|a, b| rank(b).cmp(&rank(a)).then(said(b).total_cmp(&said(a))));
         peaks
     }
 
