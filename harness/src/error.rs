@@ -27,6 +27,15 @@ pub enum HarnessError {
     /// The choice left nothing to run.
     #[error("nothing to run: the contract promises nothing that the chosen scenarios or checks would verify")]
     NothingChosen,
+    /// `HARNESS_LANES` is not usable.
+    #[error(transparent)]
+    Lanes(std::io::Error),
+    /// `HARNESS_SEED` is not a seed.
+    #[error("HARNESS_SEED is `{text}`; give a whole number from 0 to 2^64-1, or unset it")]
+    BadSeed {
+        /// What it is.
+        text: String,
+    },
     /// The run folder has no contract.
     #[error("run {run} has no contract, so nobody knows what was promised; replay a run of `harness verify`")]
     NoContract {

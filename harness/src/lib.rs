@@ -20,6 +20,7 @@ pub mod place;
 pub mod probe;
 pub mod record;
 pub mod rig;
+pub mod suite;
 pub mod sweep;
 mod verify;
 

@@ -128,7 +128,7 @@ pub fn replay(folder: &RunFolder) -> Result<Verdict, HarnessError> {
     }
     let manifest = folder.manifest();
     let mut verdict = Verdict::of(folder.id(), &contract.service.name, manifest.seed, &manifest.placement, findings);
-    verdict.not_promised = contract.promises.missing();
+    verdict.not_promised = contract.not_promised();
     Ok(verdict)
 }
 
@@ -138,6 +138,7 @@ pub struct Session {
     contract: Arc<Contract>,
     seed: u64,
     path: Option<PathBuf>,
+    reproduced_by: Option<String>,
     folder: RunFolder,
     register: ChildRegister,
     builder: Builder,
@@ -161,11 +162,12 @@ impl Session {
             ContractText { path: path.unwrap_or(Path::new("<builder>")).to_owned(), text: contract.text.clone() };
         let start = Start { contract: Some(text), seed, placement: "process".to_owned(), tree: contract.dir.clone() };
         let (folder, register) = RunFolder::create(&root, &start)?;
-        let lanes = Lanes::of_this_machine().map_err(RigError::Lanes)?;
+        let lanes = Lanes::of_this_machine().map_err(HarnessError::Lanes)?;
         Ok(Self {
             contract: Arc::new(contract),
             seed,
             path: path.map(Path::to_owned),
+            reproduced_by: None,
             folder,
             register,
             builder: Builder::default(),
@@ -212,7 +214,7 @@ impl Session {
         }
         let mut findings = judge_one(scenario, &self.contract, &evidence);
         for finding in findings.iter_mut().filter(|f| f.ruling != Ruling::Pass) {
-            finding.reproduce = Some(self.command(scenario));
+            finding.reproduce = Some(self.how_to_reproduce(scenario.name()));
         }
         Ok(findings)
     }
@@ -221,7 +223,7 @@ impl Session {
     #[must_use]
     pub fn verdict(&self, findings: Vec<Finding>) -> Verdict {
         let mut verdict = Verdict::of(self.folder.id(), &self.contract.service.name, self.seed, "process", findings);
-        verdict.not_promised = self.contract.promises.missing();
+        verdict.not_promised = self.contract.not_promised();
         verdict
     }
 
@@ -237,12 +239,25 @@ impl Session {
         Ok(())
     }
 
+    /// Sets the command that findings name for showing them again.
+    #[must_use]
+    pub fn reproduced_by(mut self, command: String) -> Self {
+        self.reproduced_by = Some(command);
+        self
+    }
+
     /// The command that shows a scenario's findings again, with the variables that were handed through.
-    fn command(&self, scenario: Scenario) -> String {
+    pub(crate) fn how_to_reproduce(&self, scenario: &str) -> String {
+        if let Some(command) = &self.reproduced_by {
+            return command.clone();
+        }
         let passed = self.contract.service.pass_env.iter().filter(|n| n.as_str() != "RUST_BACKTRACE");
-        let mut words: Vec<String> = passed.filter_map(|n| std::env::var(n).ok().map(|v| format!("{n}={v}"))).collect();
+        let mut words: Vec<String> =
+            passed.filter_map(|n| std::env::var(n).ok().map(|v| format!("{n}={v}"))).collect();
         let path = self.path.as_deref().map_or_else(|| "CONTRACT".to_owned(), |p| p.display().to_string());
-        words.push(format!("harness verify {path} --seed {} --only {}", self.seed, scenario.name()));
+        // Under `cargo run` the program is not on the PATH.
+        let program = if std::env::var_os("CARGO").is_some() { "cargo run -p harness-cli --" } else { "harness" };
+        words.push(format!("{program} verify {path} --seed {} --only {scenario}", self.seed));
         words.join(" ")
     }
 }

@@ -50,6 +50,8 @@ impl From<&HarnessError> for Exit {
         match error {
             HarnessError::Contract(_)
             | HarnessError::UnknownScenario { .. }
+            | HarnessError::BadSeed { .. }
+            | HarnessError::Lanes(_)
             | HarnessError::NoContract { .. }
             | HarnessError::Rig(RigError::Template { .. } | RigError::Client(_) | RigError::NotPromised { .. }) => {
                 Exit::Usage

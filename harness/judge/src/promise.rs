@@ -197,6 +197,7 @@ fn fast() -> Duration {
 
 /// The noise bound that the verdicts of a run are declared against.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Noise {
     /// Largest delay, beyond the policy's own, that the proxy may see in a gap.
     #[serde(with = "duration")]

@@ -174,11 +174,27 @@ pub enum Ledger {
         /// JSON pointer to the array of rows.
         #[serde(default)]
         rows: String,
-        /// JSON pointers within a row, by column name.
-        columns: BTreeMap<String, String>,
+        /// JSON pointers within a row, by column.
+        columns: Columns,
         /// Values of `status` that mean that the payment took effect.
         settled: Vec<String>,
     },
+}
+
+/// JSON pointers into one ledger row, e.g. `key = "/idempotencyKey"`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Columns {
+    /// The client's idempotency key.
+    pub key: Option<String>,
+    /// The row's identity.
+    pub id: Option<String>,
+    /// The key that is used towards the dependency.
+    pub downstream_key: Option<String>,
+    /// The amount in minor units.
+    pub amount: Option<String>,
+    /// The status.
+    pub status: Option<String>,
 }
 
 /// Where the service shows the state of its breaker.

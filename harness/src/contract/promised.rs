@@ -4,6 +4,8 @@ use judge::NotPromised;
 use judge::promise::{BreakerPolicy, IdempotencyPolicy, RetryPolicy};
 use serde::Deserialize;
 
+use super::Contract;
+
 /// What a service promises. What is absent is not checked.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -16,11 +18,28 @@ pub struct Promises {
     pub breaker: Option<BreakerPolicy>,
 }
 
+impl Contract {
+    /// What is not promised or not shown, with the checks it would have brought.
+    #[must_use]
+    pub fn not_promised(&self) -> Vec<NotPromised> {
+        let mut missing = Vec::new();
+        self.promises.missing(&mut missing);
+        let mut note = |check: &str, what: &str| {
+            missing.push(NotPromised { checks: vec![check.to_owned()], what: what.to_owned() });
+        };
+        if !self.telemetry.spans {
+            note("H3", "telemetry.spans: one CLIENT span for each attempt, to hold against the wire");
+        }
+        if self.promises.breaker.is_some() && self.breaker_endpoint.is_none() {
+            note("B12", "[breaker_endpoint]: where the breaker's state can be read, to hold against the wire");
+        }
+        missing
+    }
+}
+
 impl Promises {
     /// What is not promised, with the checks it would have brought.
-    #[must_use]
-    pub fn missing(&self) -> Vec<NotPromised> {
-        let mut missing = Vec::new();
+    pub(super) fn missing(&self, missing: &mut Vec<NotPromised>) {
         let mut absent = |present: bool, checks: &[&str], what: &str| {
             if !present {
                 let checks = checks.iter().map(|c| (*c).to_owned()).collect();
@@ -33,7 +52,7 @@ impl Promises {
             "[promises.retry]: attempts, backoff law, what is retried",
         );
         let keys = self.idempotency.as_ref();
-        absent(keys.is_some(), &["I2", "I3"], "[promises.idempotency]: what a repeated key is answered");
+        absent(keys.is_some(), &["I1", "I2", "I3", "I4", "I5", "I6"], "[promises.idempotency]: what a repeated key is answered");
         let marker = keys.is_none_or(|k| k.replay_marker.is_some());
         absent(marker, &["I3"], "promises.idempotency.replay_marker: the header that marks a replay");
         absent(
@@ -56,6 +75,5 @@ impl Promises {
             &["B1", "B2", "B3", "B4", "B5", "B6", "B7"],
             "[promises.breaker]: threshold, open time, probes",
         );
-        missing
     }
 }

@@ -32,6 +32,10 @@ impl Contract {
         if !self.request.path.starts_with('/') || !self.service.ready.path.starts_with('/') {
             return Some(("request.path and service.ready.path", "must begin with `/`".to_owned()));
         }
+        let sample = [("amount", "1"), ("reference", "x")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+        if let Err(error) = crate::place::template::render(&self.request.body, &sample) {
+            return Some(("request.body", error.to_string()));
+        }
         if self.links.len() != 1 {
             let n = self.links.len();
             return Some((

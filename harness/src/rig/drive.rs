@@ -29,6 +29,7 @@ impl Rig {
         let arrivals = || self.proxy.arrivals(self.link()).unwrap_or(0);
         let asked = load.run(&self.client, arrivals).await?;
         self.step(name, from, planned.min(asked.len() as u64));
+        self.pump.read_breaker().await;
         Ok(asked)
     }
 
@@ -122,6 +123,7 @@ impl Rig {
             tokio::time::sleep(pause).await;
         }
         self.step(step.to_owned(), from, sent);
+        self.pump.read_breaker().await;
         Ok(())
     }
 

@@ -5,6 +5,7 @@
 //! held by [`Rig::hold_while`]; [`Rig::finish`] stops all players and seals the evidence.
 
 mod bank;
+mod breaker;
 mod drive;
 mod error;
 mod finish;

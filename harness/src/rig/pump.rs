@@ -22,6 +22,8 @@ const READ_BREAKER: Duration = Duration::from_millis(40);
 pub(super) struct Pump {
     log: Log,
     tape: Tape,
+    clock: Clock,
+    breaker: Option<BreakerProbe>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -33,7 +35,10 @@ impl Pump {
         proxy: &Proxy,
         clock: Clock,
     ) -> Result<Self, RigError> {
-        let mut pump = Self { log: proxy.log(), tape: tape.clone(), tasks: Vec::new() };
+        let isolated = spec.isolation == Isolation::Breaker;
+        let breaker = if isolated { service::breaker_probe(&spec.contract, vars)? } else { None };
+        let watched = breaker.clone();
+        let mut pump = Self { log: proxy.log(), tape: tape.clone(), clock, breaker, tasks: Vec::new() };
         let (log, to) = (proxy.log(), tape.clone());
         pump.tasks.push(tokio::spawn(async move {
             loop {
@@ -41,9 +46,7 @@ impl Pump {
                 move_log(&log, &to);
             }
         }));
-        if spec.isolation == Isolation::Breaker
-            && let Some(probe) = service::breaker_probe(&spec.contract, vars)?
-        {
+        if let Some(probe) = watched {
             pump.tasks.push(tokio::spawn(watch_breaker(probe, tape.clone(), clock)));
         }
         Ok(pump)
@@ -52,6 +55,15 @@ impl Pump {
     /// Moves what is in the proxy's log now.
     pub(super) fn drain(&self) {
         move_log(&self.log, &self.tape);
+    }
+
+    /// Reads the breaker at the end of a step, so that every step that is long enough for nothing else has a reading.
+    pub(super) async fn read_breaker(&self) {
+        if let Some(probe) = &self.breaker
+            && let Ok(probed) = probe.read(&self.clock.base(), &ProbeLimits::default()).await
+        {
+            self.tape.append(Record::Breaker(probed.reading));
+        }
     }
 
     /// Stops the background and moves the rest; returns how many records the proxy had to drop.

@@ -10,7 +10,7 @@ use reqwest::header::HeaderName;
 
 use super::{Isolation, Rig, RigError, RigSpec};
 use crate::collector::Collector;
-use crate::contract::{BreakerEndpoint, Contract, Ledger};
+use crate::contract::{BreakerEndpoint, Columns, Contract, Ledger};
 use crate::load::{ClientError, RequestSpec};
 use crate::place::template::{Vars, render};
 use crate::place::{Inherit, Process, ProcessSpec, Ready, ReservedPort};
@@ -122,17 +122,11 @@ pub(super) fn ledger_probe(contract: &Contract, vars: &Vars) -> Result<Option<Le
             settled: settled.clone(),
         }),
         Some(Ledger::Http { url, rows, columns, settled }) => {
-            let column = |name: &str| columns.get(name).cloned();
+            let Columns { key, id, downstream_key, amount, status } = columns.clone();
             Some(LedgerProbe::Http {
                 url: fill("ledger.url", url, vars)?,
                 rows: rows.clone(),
-                fields: LedgerFields {
-                    key: column("key"),
-                    id: column("id"),
-                    downstream_key: column("downstream_key"),
-                    amount: column("amount"),
-                    status: column("status"),
-                },
+                fields: LedgerFields { key, id, downstream_key, amount, status },
                 settled: settled.clone(),
             })
         }

@@ -1,0 +1,9 @@
+//! The suites of the reference service. One program, so that all scenarios overlap: they wait far more than they
+//! compute, and the harness's lanes keep the timed ones apart.
+
+mod breaker;
+mod detection;
+mod idempotency;
+mod python;
+mod retry;
+mod service;

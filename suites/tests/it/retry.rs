@@ -1,0 +1,40 @@
+//! The timing law of retries, for each law the reference service knows.
+
+use std::time::Duration;
+
+use harness::battery::Scenario;
+use harness::judge::law::LawSpec;
+use harness::suite::{Judged, session};
+use rstest::rstest;
+
+use crate::service::{payments, payments_backing_off};
+
+const BASE: Duration = Duration::from_millis(200);
+const CAP: Duration = Duration::from_secs(5);
+
+/// Proves that the gaps at the proxy follow the declared law: 100 clients with three retries each, judged by the seven
+/// tests at their false-alarm bound of 1e-7 each.
+#[rstest]
+#[case::full(LawSpec::full(BASE).cap(CAP))]
+#[case::equal(LawSpec::equal(BASE).cap(CAP))]
+#[case::decorrelated(LawSpec::decorrelated(Duration::from_millis(100)).cap(CAP))]
+#[case::plus_minus(LawSpec::plus_minus(BASE, 0.25).cap(CAP))]
+#[case::exponential(LawSpec::exponential(BASE).cap(CAP))]
+#[case::fixed(LawSpec::fixed(BASE))]
+#[case::immediate(LawSpec::immediate())]
+#[tokio::test(flavor = "multi_thread")]
+async fn gaps_follow_the_declared_law(#[case] law: LawSpec) -> Judged {
+    session(payments_backing_off(&law))?.judge(&[Scenario::RetryLaw]).await
+}
+
+/// Proves that a herd that failed together does not come back together: the fullest window stays below its bound.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_herd_disperses() -> Judged {
+    session(payments())?.judge(&[Scenario::RetryHerd]).await
+}
+
+/// Proves that each failure of the table is retried exactly when the contract says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_retryable_is_retried() -> Judged {
+    session(payments())?.judge(&[Scenario::RetryTable]).await
+}

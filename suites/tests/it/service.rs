@@ -1,0 +1,51 @@
+//! The reference service as the suites start it: its own contract, and the binary that cargo built for this test run.
+
+use std::time::Duration;
+
+use harness::contract::Contract;
+use harness::judge::duration;
+use harness::judge::law::{LawName, LawSpec};
+
+/// The contract of the reference service.
+pub fn payments() -> Contract {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/payments/contract.toml");
+    let mut contract = Contract::load(path).expect("the reference contract is well formed");
+    contract.service.build = None;
+    contract.service.command = vec![env!("CARGO_BIN_EXE_payments").to_owned()];
+    // A defect is chosen by a test, never by the shell that runs it.
+    contract.service.pass_env.clear();
+    contract
+}
+
+/// The reference service with one named defect.
+pub fn payments_with(defect: &str) -> Contract {
+    let mut contract = payments();
+    contract.service.env.insert("PAYMENTS_DEFECT".to_owned(), defect.to_owned());
+    contract
+}
+
+/// The reference service with another backoff law: one value configures the service and is what it is judged by.
+pub fn payments_backing_off(law: &LawSpec) -> Contract {
+    let mut contract = payments();
+    let word = match law.law {
+        LawName::Immediate => "immediate",
+        LawName::Fixed => "fixed",
+        LawName::Exponential => "exponential",
+        LawName::Full => "full",
+        LawName::Equal => "equal",
+        LawName::Decorrelated => "decorrelated",
+        LawName::PlusMinus => "plus-minus",
+        other => panic!("the reference service knows no law like {other:?}"),
+    };
+    let env = &mut contract.service.env;
+    let mut set = |name: &str, value: String| drop(env.insert(format!("PAYMENTS_RETRY_{name}"), value));
+    set("LAW", word.to_owned());
+    set("BASE", duration::format(law.base.unwrap_or_default()));
+    set("CAP", duration::format(law.cap.unwrap_or(Duration::from_secs(5))));
+    if let Some(spread) = law.spread {
+        set("SPREAD", spread.to_string());
+    }
+    let policy = contract.promises.retry.as_mut().expect("the reference contract promises retries");
+    policy.backoff = law.clone().build().expect("a declared law is well formed");
+    contract
+}
