@@ -94,13 +94,13 @@ fn standard_deviation_quantiles() {
 #[test]
 fn the_band_errs_to_the_safe_side() {
     let sampled = |n, tail| (quantile(n, tail, Side::Lower), quantile(n, tail, Side::Upper));
-    for (row, column) in [(2, 0), (4, 2), (7, 1), (11, 0)] {
+    for (row, column) in [(2, 0), (4, 2), (11, 1)] {
         let (n, pairs) = sd_band::TABLE[row];
         let (lo, hi) = sampled(n, sd_band::TAILS[column]);
         close(lo, pairs[column].0, 0.01, &format!("lower, n = {n}"));
         close(hi, pairs[column].1, 0.005, &format!("upper, n = {n}"));
     }
-    for (n, tail) in [(35, 1e-7 / 6.0), (120, 1e-7 / 2.0), (170, 1e-8), (600, 2e-9)] {
+    for (n, tail) in [(35, 1e-7 / 6.0), (120, 1e-8), (400, 1e-7 / 2.0)] {
         let (ours, theirs) = (sd_band::band(n, tail), sampled(n, tail));
         assert!(ours.0 <= theirs.0 * 1.003 && ours.1 >= theirs.1 * 0.997, "n = {n}: {ours:?} and {theirs:?}");
     }
