@@ -29,7 +29,7 @@ pub struct Place {
 }
 
 impl Lanes {
-    /// The lanes of this machine: one timed scenario and two untimed ones for each core; `HARNESS_LANES` sets
+    /// The lanes of this machine: three timed scenarios and five untimed ones for each core; `HARNESS_LANES` sets
     /// `timed,untimed` by hand.
     ///
     /// # Errors
@@ -42,7 +42,7 @@ impl Lanes {
                     format!("HARNESS_LANES is `{text}`; give two numbers from 1 to 64, e.g. HARNESS_LANES=4,6");
                 io::Error::new(io::ErrorKind::InvalidInput, problem)
             })?,
-            Err(_) => (cores, 2 * cores),
+            Err(_) => (3 * cores, 5 * cores),
         };
         let user = rustix::process::getuid().as_raw();
         Ok(Self { dir: std::env::temp_dir().join(format!("harness-lanes-{user}")), timed, untimed })

@@ -59,9 +59,8 @@ pub fn session(contract: Contract) -> Result<Session, HarnessError> {
         Ok(text) => text.trim().parse().map_err(|_| HarnessError::BadSeed { text })?,
         Err(_) => fnv1a(test.as_bytes()),
     };
-    Ok(Session::start(contract, seed, None, None)?.reproduced_by(format!(
-        "HARNESS_SEED={seed} cargo test -p suites -- --exact {test}"
-    )))
+    Ok(Session::start(contract, seed, None, None)?
+        .reproduced_by(format!("HARNESS_SEED={seed} cargo test -p suites -- --exact {test}")))
 }
 
 impl Session {

@@ -252,8 +252,7 @@ impl Session {
             return command.clone();
         }
         let passed = self.contract.service.pass_env.iter().filter(|n| n.as_str() != "RUST_BACKTRACE");
-        let mut words: Vec<String> =
-            passed.filter_map(|n| std::env::var(n).ok().map(|v| format!("{n}={v}"))).collect();
+        let mut words: Vec<String> = passed.filter_map(|n| std::env::var(n).ok().map(|v| format!("{n}={v}"))).collect();
         let path = self.path.as_deref().map_or_else(|| "CONTRACT".to_owned(), |p| p.display().to_string());
         // Under `cargo run` the program is not on the PATH.
         let program = if std::env::var_os("CARGO").is_some() { "cargo run -p harness-cli --" } else { "harness" };

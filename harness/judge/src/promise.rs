@@ -84,7 +84,9 @@ impl<'de> Deserialize<'de> for Failure {
                 f.write_str("a status from 400 to 599, or one of \"refuse\", \"reset\", \"cut\", \"hang\", \"lost\"")
             }
             fn visit_i64<E: serde::de::Error>(self, v: i64) -> Result<Failure, E> {
-                u64::try_from(v).map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(v), &self)).and_then(|v| self.visit_u64(v))
+                u64::try_from(v)
+                    .map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(v), &self))
+                    .and_then(|v| self.visit_u64(v))
             }
             fn visit_u64<E: serde::de::Error>(self, v: u64) -> Result<Failure, E> {
                 match u16::try_from(v) {

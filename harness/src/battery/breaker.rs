@@ -9,8 +9,8 @@ use crate::faults::Fault;
 use crate::load::Load;
 use crate::rig::{Rig, RigError};
 
-/// Calls while open.
-const OPEN_CALLS: usize = 20;
+/// Share of the open time in which the calls of `open` are sent: long enough for the breaker's endpoint to be read.
+const OPEN_CALLS: f64 = 0.6;
 /// How long before the end of the open time the last early call is sent.
 const EARLY_MARGIN: Duration = Duration::from_millis(20);
 /// Calls that a stretch of open time is sampled with, about.
@@ -25,8 +25,7 @@ pub(super) async fn trip(rig: &Rig) -> Result<(), RigError> {
     rig.fail_below_threshold("below-again").await?;
     start_over(rig, &policy, "closed").await?;
     rig.trip("trip").await?;
-    rig.drive(Load::sequence("open", OPEN_CALLS)).await?;
-    Ok(())
+    rig.pace("open", rig.last_failure() + policy.open.mul_f64(OPEN_CALLS), policy.open / SAMPLES).await
 }
 
 /// Half-open with a held probe that succeeds, three cycles.

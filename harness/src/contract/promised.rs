@@ -52,7 +52,11 @@ impl Promises {
             "[promises.retry]: attempts, backoff law, what is retried",
         );
         let keys = self.idempotency.as_ref();
-        absent(keys.is_some(), &["I1", "I2", "I3", "I4", "I5", "I6"], "[promises.idempotency]: what a repeated key is answered");
+        absent(
+            keys.is_some(),
+            &["I1", "I2", "I3", "I4", "I5", "I6"],
+            "[promises.idempotency]: what a repeated key is answered",
+        );
         let marker = keys.is_none_or(|k| k.replay_marker.is_some());
         absent(marker, &["I3"], "promises.idempotency.replay_marker: the header that marks a replay");
         absent(

@@ -48,8 +48,7 @@ async fn a_defect_is_failed_by_its_owner(
 ) {
     let session = session(payments_with(defect)).expect("a session");
     let findings = session.findings(scenarios).await.expect("the rigs run");
-    let failed: BTreeSet<_> =
-        findings.iter().filter(|f| f.ruling == Ruling::Fail).map(|f| f.check.as_str()).collect();
+    let failed: BTreeSet<_> = findings.iter().filter(|f| f.ruling == Ruling::Fail).map(|f| f.check.as_str()).collect();
     let owned = findings.iter().find(|f| f.check == owner && f.ruling == Ruling::Fail);
     let unrelated: Vec<_> = failed.iter().filter(|c| **c != owner && !companions.contains(c)).collect();
     let rulings: Vec<_> = findings

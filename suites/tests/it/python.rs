@@ -10,7 +10,8 @@ use harness::{Silent, VerifyOptions, verify};
 async fn a_naive_python_service_is_failed_for_its_law() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/naive-python/contract.toml");
     let contract = Contract::load(path).expect("the contract is well formed");
-    let options = VerifyOptions { only: vec!["retry-law".into(), "steady".into()], seed: Some(1), ..Default::default() };
+    let options =
+        VerifyOptions { only: vec!["retry-law".into(), "steady".into()], seed: Some(1), ..Default::default() };
     let verified = verify(contract, &options, std::sync::Arc::new(Silent)).await.expect("it runs");
     let failed: Vec<_> = verified.verdict.findings.iter().filter(|f| f.ruling == Ruling::Fail).collect();
     let ids: Vec<_> = failed.iter().map(|f| f.check.as_str()).collect();

@@ -40,7 +40,9 @@ pub fn payments_backing_off(law: &LawSpec) -> Contract {
     let env = &mut contract.service.env;
     let mut set = |name: &str, value: String| drop(env.insert(format!("PAYMENTS_RETRY_{name}"), value));
     set("LAW", word.to_owned());
-    set("BASE", duration::format(law.base.unwrap_or_default()));
+    if let Some(base) = law.base {
+        set("BASE", duration::format(base));
+    }
     set("CAP", duration::format(law.cap.unwrap_or(Duration::from_secs(5))));
     if let Some(spread) = law.spread {
         set("SPREAD", spread.to_string());

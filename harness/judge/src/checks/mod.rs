@@ -47,7 +47,9 @@ impl Check {
             finding.chance = None;
             finding.advice = Some("run it again to the end; the records that are missing might acquit".to_owned());
         }
-        if finding.ruling == Ruling::Pass && let Some(note) = evidence.spoiling_notes().next() {
+        if finding.ruling == Ruling::Pass
+            && let Some(note) = evidence.spoiling_notes().next()
+        {
             finding.ruling = Ruling::Inconclusive;
             finding.headline = format!("the evidence is incomplete ({}): {}", note.code, note.text);
             finding.advice = Some("run it again; what is missing cannot be judged".to_owned());
