@@ -194,7 +194,7 @@ fn runs_belong_to_the_workspace() {
 
 /// A recorder that writes batches of ten until it is killed, and says after each what is safe.
 #[test]
-#[ignore = "a harness that another test kills"]
+#[ignore = "role: a harness that another test kills"]
 fn endless_recorder() {
     let root = PathBuf::from(std::env::var_os("RECORD_ROOT").expect("set by the test"));
     let (run, _register) = RunFolder::create(&root, &start(None)).expect("a run");

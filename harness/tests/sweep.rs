@@ -50,7 +50,7 @@ fn start() -> Start {
 
 /// A harness that registers the process whose pid it is told, and dies or stays as it is told.
 #[test]
-#[ignore = "a harness that other tests start"]
+#[ignore = "role: a harness that other tests start"]
 fn registering_harness() {
     let var = |name: &str| std::env::var(name).expect("set by the test");
     let pid: u32 = var("SWEEP_PID").parse().expect("a pid");

@@ -96,7 +96,7 @@ pub fn read(path: &Path) -> String {
 
 /// Answers 503 to the first `UNREADY` requests and 200 to all later ones, on `PORT` (0: any).
 #[test]
-#[ignore = "a service that other tests start"]
+#[ignore = "role: a service that other tests start"]
 fn http_service() {
     let number = |name: &str| std::env::var(name).ok().and_then(|v| v.parse::<u16>().ok()).unwrap_or(0);
     let listener = match TcpListener::bind(("127.0.0.1", number("PORT"))) {

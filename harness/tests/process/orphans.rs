@@ -12,7 +12,7 @@ use super::helper::{again, alive, eventually, pids, stubborn};
 
 /// A harness with two stubborn services, one of them paused. It prints their pids and waits to be killed.
 #[tokio::test]
-#[ignore = "a harness that another test kills"]
+#[ignore = "role: a harness that another test kills"]
 async fn doomed_harness() {
     let builder = Builder::default();
     let one = Process::start(stubborn(), &builder, None).await.expect("up");
