@@ -41,7 +41,7 @@ impl Shown {
         let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         change(&mut state);
         if self.terminal {
-            let done = if state.planned == 0 { 0 } else { BAR * state.judged / state.planned };
+            let done = (BAR * state.judged).checked_div(state.planned).unwrap_or(0);
             let bar = format!("{}{}", "=".repeat(done), " ".repeat(BAR - done));
             let line = line.map(|l| format!("{l}\n")).unwrap_or_default();
             let running = clipped(&state.running.join(" "), 60);

@@ -4,6 +4,7 @@
 //! the evidence format.
 
 mod breaker;
+mod checks;
 mod idempotency;
 mod plan;
 mod restart;

@@ -1,6 +1,5 @@
-//! Which scenarios a contract asks for, and which checks judge each.
+//! Which scenarios a contract asks for.
 
-use judge::checks::{Check, breaker, idempotency, retry, trust};
 use judge::promise::BreakerProfile;
 
 use super::{breaker as breaker_scenarios, idempotency as key_scenarios, restart, retry as retry_scenarios, steady};
@@ -139,85 +138,5 @@ impl Scenario {
             Scenario::BreakerRecovery => breaker_scenarios::recovery(rig).await,
             Scenario::BreakerRelapse => breaker_scenarios::relapse(rig).await,
         }
-    }
-
-    /// The checks that judge its evidence.
-    #[must_use]
-    pub fn checks(self, contract: &Contract) -> Vec<Check> {
-        let link = contract.main_link();
-        let noise = contract.noise;
-        let mut checks = vec![trust::faults_fired()];
-        if self.is_timed() {
-            checks.push(trust::canary_is_quiet(noise));
-        }
-        if contract.telemetry.spans {
-            checks.push(trust::spans_match_wire(link));
-        }
-        let promises = &contract.promises;
-        if let Some(policy) = &promises.retry {
-            match self {
-                Scenario::RetryLaw => {
-                    checks.extend([retry::bounded_attempts(policy, link), retry::backoff_law(policy, link, noise)]);
-                }
-                Scenario::RetryHerd => {
-                    checks.extend([retry::bounded_attempts(policy, link), retry::no_herd(policy, link, noise)]);
-                }
-                Scenario::RetryTable => checks.push(retry::retries_only_the_retryable(policy, link)),
-                _ => {}
-            }
-        }
-        if let Some(policy) = &promises.idempotency {
-            match self {
-                Scenario::OneEffect => checks.push(idempotency::replay_is_faithful(policy, link)),
-                Scenario::Duplicates => {
-                    checks.push(idempotency::one_of_many_runs(policy, link));
-                    checks.push(idempotency::replay_is_faithful(policy, link));
-                    checks.extend(policy.mismatch.map(|_| idempotency::mismatch_is_rejected(policy, link)));
-                    checks.extend(policy.missing.map(|_| idempotency::missing_key_is_rejected(policy, link)));
-                }
-                Scenario::Restart => checks.push(idempotency::survives_crash(policy, link)),
-                _ => {}
-            }
-        }
-        if let Some(policy) = &promises.breaker {
-            match self {
-                Scenario::BreakerTrip => checks
-                    .extend([breaker::trips_at_threshold(policy, link), breaker::open_fails_fast(policy, link, noise)]),
-                Scenario::BreakerRecovery => checks.extend([
-                    breaker::trips_at_threshold(policy, link),
-                    breaker::stays_open(policy, link, noise),
-                    breaker::half_open_single_probe(policy, link),
-                    breaker::probe_success_resets(policy, link),
-                ]),
-                Scenario::BreakerRelapse => checks.extend([
-                    breaker::stays_open(policy, link, noise),
-                    breaker::half_open_single_probe(policy, link),
-                    breaker::probe_failure_reopens(policy, link, noise),
-                    breaker::probe_never_answers(policy, link, noise),
-                ]),
-                _ => {}
-            }
-            if self.isolation() == Isolation::Breaker && contract.breaker_endpoint.is_some() {
-                checks.push(breaker::state_is_truthful(policy, link));
-            }
-        }
-        match self {
-            Scenario::Steady => checks.push(trust::steady_state(link)),
-            Scenario::RetryLaw | Scenario::RetryTable | Scenario::OneEffect => {
-                checks.extend([retry::key_is_stable(link), retry::payload_is_stable(link)]);
-            }
-            _ => {}
-        }
-        if promises.idempotency.is_some() || contract.ledger.is_some() {
-            match self {
-                Scenario::Steady
-                | Scenario::RetryTable
-                | Scenario::OneEffect
-                | Scenario::Duplicates
-                | Scenario::Restart => checks.push(idempotency::exactly_one_effect(link)),
-                _ => {}
-            }
-        }
-        checks
     }
 }

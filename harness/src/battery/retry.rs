@@ -3,7 +3,7 @@
 use judge::promise::Failure;
 
 use super::{HERD_CLIENTS, LAW_CLIENTS, LAW_IN_FLIGHT};
-use crate::faults::Fault;
+use crate::faults::{Disturbance, Fault};
 use crate::load::Load;
 use crate::rig::{Rig, RigError};
 
@@ -12,18 +12,26 @@ const TABLE: [u16; 13] = [400, 401, 404, 408, 409, 422, 425, 429, 500, 501, 502,
 
 /// Independent retries: few in flight, every attempt fails.
 pub(super) async fn law(rig: &Rig) -> Result<(), RigError> {
-    let attempts = rig.retry_policy()?.attempts as usize;
-    let fault = Fault::Status(503).always().planned(LAW_CLIENTS * attempts);
+    let fault = retried(rig)?.planned(LAW_CLIENTS * rig.retry_policy()?.attempts as usize);
     rig.during(fault, async |rig| rig.drive(Load::waves("waves", LAW_CLIENTS, LAW_IN_FLIGHT)).await).await?;
     Ok(())
 }
 
 /// A synchronised herd, every attempt fails.
 pub(super) async fn herd(rig: &Rig) -> Result<(), RigError> {
-    let attempts = rig.retry_policy()?.attempts as usize;
-    let fault = Fault::Status(503).always().planned(HERD_CLIENTS * attempts);
+    let fault = retried(rig)?.planned(HERD_CLIENTS * rig.retry_policy()?.attempts as usize);
     rig.during(fault, async |rig| rig.drive(Load::burst("herd", HERD_CLIENTS)).await).await?;
     Ok(())
+}
+
+/// A failure of every attempt that the contract promises to retry: 503 where it is among them, else the first status,
+/// else the first of the others.
+fn retried(rig: &Rig) -> Result<Disturbance, RigError> {
+    let retryable = &rig.retry_policy()?.retryable;
+    let usual = Failure::Status(503);
+    let status = retryable.iter().find(|f| matches!(f, Failure::Status(_)));
+    let chosen = retryable.iter().find(|f| **f == usual).or(status).or(retryable.first());
+    Ok(Fault::from(*chosen.unwrap_or(&usual)).always())
 }
 
 /// One payment for each failure: a retried one strikes once, any other always.

@@ -30,7 +30,15 @@ impl Contract {
         if !self.telemetry.spans {
             note("H3", "telemetry.spans: one CLIENT span for each attempt, to hold against the wire");
         }
-        if self.promises.breaker.is_some() && self.breaker_endpoint.is_none() {
+        let promises = &self.promises;
+        let timeout = promises.retry.as_ref().is_some_and(|r| r.attempt_timeout.is_some());
+        if promises.breaker.is_some() && !timeout {
+            note("B7", "promises.retry.attempt_timeout: when a call that hangs has failed");
+        }
+        if promises.retry.as_ref().is_some_and(|r| !judge::checks::retry::excludes_a_herd(r)) {
+            note("R3", "a law with jitter: the declared one lets a herd return as one");
+        }
+        if promises.breaker.is_some() && self.breaker_endpoint.is_none() {
             note("B12", "[breaker_endpoint]: where the breaker's state can be read, to hold against the wire");
         }
         missing
