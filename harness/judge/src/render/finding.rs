@@ -54,12 +54,27 @@ fn number(fact: &Fact) -> String {
     format!("{} {}{unit}", clean(&fact.name), value(fact))
 }
 
-/// A fact's value as text: strings without quotes, everything else as JSON.
+/// A fact's value as text: strings without quotes, fractions with four significant digits, everything else as JSON.
 pub(super) fn value(fact: &Fact) -> String {
     match &fact.value {
         serde_json::Value::String(text) => clean(text),
+        serde_json::Value::Number(n) if n.is_f64() => n.as_f64().map_or_else(|| n.to_string(), rounded),
         other => clean(&other.to_string()),
     }
+}
+
+/// Four significant digits, without trailing zeros: people compare these, programs read the JSON.
+fn rounded(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return x.to_string();
+    }
+    let magnitude = x.abs().log10().floor();
+    if !(-4.0..15.0).contains(&magnitude) {
+        return format!("{x:.3e}");
+    }
+    let digits = (3.0 - magnitude).max(0.0) as usize;
+    let text = format!("{x:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
 /// How likely a correct service fails like this.

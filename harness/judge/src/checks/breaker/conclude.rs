@@ -115,7 +115,7 @@ pub(super) fn conclude(
         finding.exhibit = timeline::exhibit(view);
     } else if judged == 0 {
         finding.headline = "the evidence holds no step that this check reads".to_owned();
-        finding.advice = Some(format!("run one of the scenarios {}", info.scenario));
+        finding.advice = Some(format!("run it in the scenario it is judged in: {}", info.scenario));
     } else {
         finding.ruling = Ruling::Pass;
         finding.headline = words.pass;

@@ -21,7 +21,7 @@ pub const I1: &CheckInfo = &CheckInfo {
         "two requests with one key both pass the look-up before either writes",
         "success is answered before the effect is durable",
     ],
-    scenario: "one-effect, duplicates, restart, steady",
+    scenario: "steady, retry-table, one-effect, duplicates, restart",
 };
 
 /// I2 ConcurrentDuplicates.
@@ -62,7 +62,7 @@ pub const I3: &CheckInfo = &CheckInfo {
         "a replay is answered with 200 where the original was 201",
         "the marker is on every reply, so that it says nothing",
     ],
-    scenario: "one-effect, duplicates, restart",
+    scenario: "one-effect, duplicates",
 };
 
 /// I4 PayloadMismatch.

@@ -21,7 +21,7 @@ pub const R1: &CheckInfo = &CheckInfo {
         "nested retries: client library and service each retry, and the numbers multiply",
         "a retry timer that is not cancelled by the success it waited for",
     ],
-    scenario: "retry-law, retry-herd, retry-table, steady",
+    scenario: "retry-law, retry-herd",
 };
 
 /// R2 BackoffLaw.
@@ -128,5 +128,5 @@ pub const R13: &CheckInfo = &CheckInfo {
         "the key is derived from something that two payments share, such as a second of the clock",
         "the key lives in memory and is drawn again after a restart",
     ],
-    scenario: "steady, retry-law, retry-table, one-effect, duplicates",
+    scenario: "retry-law, retry-table, one-effect",
 };

@@ -16,7 +16,7 @@ pub const H1: &CheckInfo = &CheckInfo {
     inconclusive: "an overshoot above the noise bound, or no canary ran: use a quieter machine or declare a larger \
         bound",
     bug_classes: &[],
-    scenario: "all",
+    scenario: "all timed",
 };
 
 /// H2 FaultsFired.

@@ -89,7 +89,7 @@ impl<'e> Case<'e> {
     /// There is no request of the steps that the check reads.
     pub fn did_not_run(self, steps: &str) -> Finding {
         let headline = format!("the evidence holds no request of the steps {steps}: the scenario did not run");
-        let advice = format!("run one of the scenarios {}", self.info.scenario);
+        let advice = format!("run it in the scenario it is judged in: {}", self.info.scenario);
         self.inconclusive(Tally::default(), headline, advice)
     }
 
