@@ -12,9 +12,9 @@ use crate::battery::{Scenario, plan};
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::lanes::Lanes;
-use crate::place::Builder;
+use crate::place::{Builder, ProcessSpec, Ready};
 use crate::record::{ChildRegister, ContractText, RunFolder, Start, runs_root};
-use crate::rig::{Rig, RigError, RigSpec};
+use crate::rig::{Rig, RigError, RigSpec, working_directory};
 
 /// How a contract is verified.
 #[derive(Debug, Clone, Default)]
@@ -40,7 +40,9 @@ pub struct Verified {
 
 /// What a caller may show while scenarios run.
 pub trait Progress: Send + Sync {
-    /// The service is being built, and scenarios of that number will run.
+    /// The service is being built, by this command.
+    fn building(&self, command: &[String]);
+    /// Scenarios of that number will run.
     fn planned(&self, scenarios: usize);
     /// A scenario runs.
     fn started(&self, scenario: &str);
@@ -53,6 +55,7 @@ pub trait Progress: Send + Sync {
 pub struct Silent;
 
 impl Progress for Silent {
+    fn building(&self, _: &[String]) {}
     fn planned(&self, _: usize) {}
     fn started(&self, _: &str) {}
     fn judged(&self, _: &str, _: &[Finding]) {}
@@ -70,6 +73,10 @@ pub async fn verify(
     let scenarios = chosen(&contract, &options.only)?;
     let seed = options.seed.unwrap_or_else(rand::random);
     let session = Session::start(contract, seed, options.path.as_deref(), options.runs.as_deref())?;
+    if let Some(command) = &session.contract.service.build {
+        progress.building(command);
+        session.build().await?;
+    }
     progress.planned(scenarios.len());
     let mut tasks = JoinSet::new();
     for scenario in scenarios {
@@ -82,12 +89,12 @@ pub async fn verify(
         });
     }
     let mut findings = BTreeMap::new();
+    let mut broken = None;
     while let Some(joined) = tasks.join_next().await {
         match joined {
-            Ok(result) => {
-                let (scenario, found) = result?;
-                findings.insert(scenario.name(), found);
-            }
+            Ok(Ok((scenario, found))) => drop(findings.insert(scenario.name(), found)),
+            // The others run on: what they find is written down before the first error is reported.
+            Ok(Err(error)) => drop(broken.get_or_insert(error)),
             Err(error) => std::panic::resume_unwind(error.into_panic()),
         }
     }
@@ -95,6 +102,9 @@ pub async fn verify(
     let findings = findings.into_values().flatten().filter(|f| is_chosen(only, &f.scenario, &f.check));
     let verdict = session.verdict(findings.collect());
     session.write(&verdict)?;
+    if let Some(error) = broken {
+        return Err(error);
+    }
     Ok(Verified { verdict, folder: session.folder })
 }
 
@@ -179,6 +189,23 @@ impl Session {
     #[must_use]
     pub fn folder(&self) -> &RunFolder {
         &self.folder
+    }
+
+    /// Builds the service, once for the run, before any scenario begins.
+    ///
+    /// # Errors
+    /// When the build fails, with its last lines.
+    pub async fn build(&self) -> Result<(), RigError> {
+        let service = &self.contract.service;
+        if service.cwd.as_deref().is_some_and(|cwd| cwd.contains('{')) {
+            // A folder of the run that is not there yet: the first scenario builds.
+            return Ok(());
+        }
+        // Nothing is started by this: what it is ready for does not matter.
+        let mut spec = ProcessSpec::new(&service.name, service.command.clone(), Ready::line("built"));
+        spec.build = service.build.clone();
+        spec.cwd = working_directory(&self.contract, service.cwd.clone());
+        Ok(self.builder.build(&spec).await?)
     }
 
     /// What a rig of this run is started with.

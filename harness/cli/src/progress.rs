@@ -53,6 +53,11 @@ impl Shown {
 }
 
 impl Progress for Shown {
+    fn building(&self, command: &[String]) {
+        let text = format!("building the service: {}\n", command.join(" "));
+        say(&text);
+    }
+
     fn planned(&self, scenarios: usize) {
         self.update(|s| s.planned = scenarios, None);
     }

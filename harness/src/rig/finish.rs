@@ -24,6 +24,7 @@ impl Rig {
         if let Err(error) = self.proxy.settle(LAST_ATTEMPTS).await {
             self.tape.note(self.now(), NoteWeight::Info, "stragglers", error.to_string());
         }
+        self.note_crash().await;
         self.read_ledger("final").await?;
         self.stop_service().await?;
         self.collect_spans().await;
@@ -47,17 +48,35 @@ impl Rig {
         Ok(tape.seal()?)
     }
 
-    /// Reads the ledger, if the contract says where it is.
+    /// Reads the ledger, if the contract says where it is. A ledger that cannot be read, e.g. because the service that
+    /// shows it has crashed, leaves a note: checks that need it are then inconclusive, and the others still judge.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the contract's texts cannot be filled in.
     pub async fn read_ledger(&self, step: &str) -> Result<(), RigError> {
-        if let Some(probe) = service::ledger_probe(self.contract(), &self.vars)? {
-            let probed = probe.read(step, &self.clock.base(), &ProbeLimits::default()).await?;
-            self.tape.append(Record::Ledger(probed.reading));
-            probed.notes.into_iter().for_each(|note| self.tape.append(Record::Note(note)));
+        let Some(probe) = service::ledger_probe(self.contract(), &self.vars)? else { return Ok(()) };
+        match probe.read(step, &self.clock.base(), &ProbeLimits::default()).await {
+            Ok(probed) => {
+                self.tape.append(Record::Ledger(probed.reading));
+                probed.notes.into_iter().for_each(|note| self.tape.append(Record::Note(note)));
+            }
+            Err(error) => {
+                let text = format!("the ledger could not be read: {error}");
+                self.tape.note(self.now(), NoteWeight::Info, "ledger-unreadable", text);
+            }
         }
         Ok(())
+    }
+
+    /// Notes that the service ended by itself while it should have been up.
+    async fn note_crash(&self) {
+        let service = self.service.lock().await;
+        let Some(process) = service.as_ref() else { return };
+        if let Some(status) = process.status().filter(|_| !self.down.load(Ordering::Relaxed)) {
+            let last = process.log().tail(3).join(" | ");
+            let text = format!("the service ended by itself during the scenario ({status}); its last lines: {last}");
+            self.tape.note(self.now(), NoteWeight::Info, "service-crashed", text);
+        }
     }
 
     async fn stop_service(&self) -> Result<(), RigError> {

@@ -35,6 +35,7 @@ use crate::place::Process;
 use crate::place::template::Vars;
 
 pub use error::RigError;
+pub(crate) use service::working_directory;
 pub use setup::{Isolation, RigSpec};
 pub use tape::Tape;
 
@@ -61,6 +62,8 @@ pub struct Rig {
     rules: AtomicU64,
     /// Whether the service was ever killed: its last spans are then lost with it.
     killed: AtomicBool,
+    /// Whether the scenario has killed it and not started it again.
+    down: AtomicBool,
     _lane: Place,
 }
 
@@ -100,6 +103,7 @@ impl Rig {
             pump,
             rules: AtomicU64::new(0),
             killed: AtomicBool::new(false),
+            down: AtomicBool::new(false),
             _lane: lane,
         })
     }

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::atomic::Ordering;
 
 use chaos_proxy::Proxy;
 use judge::evidence::BreakerState;
@@ -79,13 +80,18 @@ fn process(spec: &RigSpec, folder: &ScenarioFolder, vars: &Vars) -> Result<Proce
     }
     process.build = service.build.clone();
     let cwd = service.cwd.as_deref().map(|c| fill("service.cwd", c, vars)).transpose()?;
-    process.cwd = Some(cwd.map_or_else(|| spec.contract.dir.clone(), |c| spec.contract.dir.join(c)))
-        .filter(|dir| !dir.as_os_str().is_empty());
+    process.cwd = working_directory(&spec.contract, cwd);
     process.inherit = Inherit::Basics { also: service.pass_env.clone() };
     process.stop_grace = service.stop_grace;
     process.log_path = Some(folder.log_path("service"));
     process.register = spec.register.clone();
     Ok(process)
+}
+
+/// Where the service is built and runs: `cwd` as seen from the contract's folder.
+pub(crate) fn working_directory(contract: &Contract, cwd: Option<String>) -> Option<PathBuf> {
+    let dir = cwd.map_or_else(|| contract.dir.clone(), |c| contract.dir.join(c));
+    (!dir.as_os_str().is_empty()).then_some(dir)
 }
 
 /// How requests look.
@@ -177,7 +183,8 @@ impl Rig {
     pub async fn kill_service(&self) -> Result<(), RigError> {
         let service = self.service.lock().await;
         let process = service.as_ref().ok_or(RigError::NotRunning)?;
-        self.killed.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.killed.store(true, Ordering::Relaxed);
+        self.down.store(true, Ordering::Relaxed);
         Ok(process.kill().await?)
     }
 
@@ -188,6 +195,8 @@ impl Rig {
     pub async fn start_service(&self) -> Result<(), RigError> {
         let mut service = self.service.lock().await;
         let process = service.as_mut().ok_or(RigError::NotRunning)?;
-        Ok(process.restart(None).await?)
+        process.restart(None).await?;
+        self.down.store(false, Ordering::Relaxed);
+        Ok(())
     }
 }
