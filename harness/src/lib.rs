@@ -19,11 +19,15 @@ pub mod load;
 pub mod place;
 pub mod probe;
 pub mod record;
+mod replay;
 pub mod rig;
+mod session;
 pub mod suite;
 pub mod sweep;
 mod verify;
 
 pub use error::HarnessError;
 pub use judge;
-pub use verify::{Progress, Session, Silent, Verified, VerifyOptions, replay, verify};
+pub use replay::replay;
+pub use session::Session;
+pub use verify::{Progress, Silent, Verified, VerifyOptions, verify};

@@ -11,7 +11,7 @@ use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::load::fnv1a;
 use crate::rig::{Isolation, Rig, RigError};
-use crate::verify::Session;
+use crate::session::Session;
 
 /// What a test of a suite returns: `Ok` when every check passed.
 pub type Judged = Result<(), Red>;

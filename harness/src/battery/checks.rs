@@ -1,6 +1,8 @@
 //! Which checks judge which scenario.
 
+use judge::Finding;
 use judge::checks::{Check, breaker, idempotency, retry, trust};
+use judge::evidence::Evidence;
 use judge::promise::{BreakerPolicy, IdempotencyPolicy, RetryPolicy};
 
 use super::Scenario;
@@ -32,6 +34,12 @@ impl Scenario {
             checks.push(idempotency::exactly_one_effect(link));
         }
         checks
+    }
+
+    /// Judges its evidence by those checks.
+    #[must_use]
+    pub fn judge(self, contract: &Contract, evidence: &Evidence) -> Vec<Finding> {
+        self.checks(contract).iter().map(|check| check.judge(evidence)).collect()
     }
 
     /// Whether the evidence can be trusted at all.

@@ -1,0 +1,170 @@
+//! A session: one run's contract, folder, seed, builds and lanes.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use judge::evidence::Evidence;
+use judge::{Finding, Ruling, Verdict, render};
+
+use crate::battery::Scenario;
+use crate::contract::Contract;
+use crate::error::HarnessError;
+use crate::lanes::Lanes;
+use crate::place::{Builder, ProcessSpec, Ready};
+use crate::record::{ChildRegister, ContractText, RunFolder, Start, runs_root};
+use crate::rig::{Rig, RigError, RigSpec, working_directory};
+
+/// One run: a contract, a folder, what was built, the lanes.
+#[derive(Debug, Clone)]
+pub struct Session {
+    contract: Arc<Contract>,
+    seed: u64,
+    path: Option<PathBuf>,
+    reproduced_by: Option<String>,
+    folder: RunFolder,
+    register: ChildRegister,
+    builder: Builder,
+    lanes: Lanes,
+}
+
+impl Session {
+    /// Makes the run folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be written or the lanes are set wrongly.
+    pub fn start(
+        contract: Contract,
+        seed: u64,
+        path: Option<&Path>,
+        runs: Option<&Path>,
+    ) -> Result<Self, HarnessError> {
+        let here = std::env::current_dir().unwrap_or_default();
+        let root = runs.map_or_else(|| runs_root(&here), Path::to_owned);
+        let text =
+            ContractText { path: path.unwrap_or(Path::new("<builder>")).to_owned(), text: contract.text.clone() };
+        let start = Start { contract: Some(text), seed, placement: "process".to_owned(), tree: contract.dir.clone() };
+        let (folder, register) = RunFolder::create(&root, &start)?;
+        let lanes = Lanes::of_this_machine().map_err(HarnessError::Lanes)?;
+        Ok(Self {
+            contract: Arc::new(contract),
+            seed,
+            path: path.map(Path::to_owned),
+            reproduced_by: None,
+            folder,
+            register,
+            builder: Builder::default(),
+            lanes,
+        })
+    }
+
+    /// The contract.
+    #[must_use]
+    pub fn contract(&self) -> &Contract {
+        &self.contract
+    }
+
+    /// The run folder.
+    #[must_use]
+    pub fn folder(&self) -> &RunFolder {
+        &self.folder
+    }
+
+    /// Builds the service, once for the run, before any scenario begins.
+    ///
+    /// # Errors
+    /// When the build fails, with its last lines.
+    pub async fn build(&self) -> Result<(), RigError> {
+        let service = &self.contract.service;
+        if service.cwd.as_deref().is_some_and(|cwd| cwd.contains('{')) {
+            // A folder of the run that is not there yet: the first scenario builds.
+            return Ok(());
+        }
+        // Nothing is started by this: what it is ready for does not matter.
+        let mut spec = ProcessSpec::new(&service.name, service.command.clone(), Ready::line("built"));
+        spec.build = service.build.clone();
+        spec.cwd = working_directory(&self.contract, service.cwd.clone());
+        Ok(self.builder.build(&spec).await?)
+    }
+
+    /// What a rig of this run is started with.
+    #[must_use]
+    pub fn rig(&self, scenario: &str) -> RigSpec {
+        RigSpec::new(self.contract.clone(), scenario, self.folder.clone(), self.lanes.clone())
+            .seed(self.seed)
+            .builder(self.builder.clone())
+            .register(self.register.clone())
+    }
+
+    /// Runs a scenario of the battery and gives out its sealed evidence.
+    ///
+    /// # Errors
+    /// When the rig fails.
+    pub async fn record(&self, scenario: Scenario) -> Result<Evidence, RigError> {
+        let spec = self.rig(scenario.name()).isolate(scenario.isolation()).timed(scenario.is_timed());
+        let rig = Rig::start(spec).await?;
+        scenario.run(&rig).await?;
+        rig.finish().await
+    }
+
+    /// Runs a scenario and judges it. When its verdicts hang on times, one of them is inconclusive, and the canary says
+    /// that the machine paused for more than half of the noise bound, it runs once more, and the second evidence counts
+    /// whatever it says. A failure is never run again.
+    ///
+    /// # Errors
+    /// When the rig fails.
+    pub async fn judged(&self, scenario: Scenario) -> Result<Vec<Finding>, HarnessError> {
+        let evidence = self.record(scenario).await?;
+        let mut findings = scenario.judge(&self.contract, &evidence);
+        let half = self.contract.noise.eps.as_nanos() / 2;
+        let disturbed = evidence.canary_max_ns().is_some_and(|pause| u128::from(pause) > half);
+        let worst = findings.iter().map(|f| f.ruling).max();
+        if scenario.is_timed() && disturbed && worst == Some(Ruling::Inconclusive) {
+            findings = scenario.judge(&self.contract, &self.record(scenario).await?);
+        }
+        for finding in findings.iter_mut().filter(|f| f.ruling != Ruling::Pass) {
+            finding.reproduce = Some(self.how_to_reproduce(scenario.name()));
+        }
+        Ok(findings)
+    }
+
+    /// Puts findings together.
+    #[must_use]
+    pub fn verdict(&self, findings: Vec<Finding>) -> Verdict {
+        let mut verdict = Verdict::of(self.folder.id(), &self.contract.service.name, self.seed, "process", findings);
+        verdict.not_promised = self.contract.not_promised();
+        verdict
+    }
+
+    /// Writes the verdict beside the evidence.
+    ///
+    /// # Errors
+    /// When the disk refuses.
+    pub fn write(&self, verdict: &Verdict) -> Result<(), HarnessError> {
+        self.folder.write_atomic("verdict.json", render::json(verdict).as_bytes())?;
+        self.folder.write_atomic("junit.xml", render::junit(verdict).as_bytes())?;
+        let plain = render::Style { color: false, width: 120 };
+        self.folder.write_atomic("report.txt", render::terminal(verdict, &plain).as_bytes())?;
+        Ok(())
+    }
+
+    /// Sets the command that findings name for showing them again.
+    #[must_use]
+    pub fn reproduced_by(mut self, command: String) -> Self {
+        self.reproduced_by = Some(command);
+        self
+    }
+
+    /// The command that shows a scenario's findings again, with the variables that were handed through.
+    pub(crate) fn how_to_reproduce(&self, scenario: &str) -> String {
+        if let Some(command) = &self.reproduced_by {
+            return command.clone();
+        }
+        let passed = self.contract.service.pass_env.iter().filter(|n| n.as_str() != "RUST_BACKTRACE");
+        let mut words: Vec<String> = passed.filter_map(|n| std::env::var(n).ok().map(|v| format!("{n}={v}"))).collect();
+        let path = self.path.as_deref().map_or_else(|| "CONTRACT".to_owned(), |p| p.display().to_string());
+        // Under `cargo run` the program is not on the PATH.
+        let program = if std::env::var_os("CARGO").is_some() { "cargo run -p harness-cli --" } else { "harness" };
+        words.push(format!("{program} verify {path} --seed {} --only {scenario}", self.seed));
+        words.join(" ")
+    }
+}
