@@ -30,6 +30,14 @@ pub enum HarnessError {
     /// `HARNESS_LANES` is not usable.
     #[error(transparent)]
     Lanes(std::io::Error),
+    /// A placement that this build does not have.
+    #[error(
+        "HARNESS_RIG is `{asked}`, and this version places the service as a process only; set HARNESS_RIG=process or unset it"
+    )]
+    NoPlacement {
+        /// What was asked for.
+        asked: String,
+    },
     /// `HARNESS_SEED` is not a seed.
     #[error("HARNESS_SEED is `{text}`; give a whole number from 0 to 2^64-1, or unset it")]
     BadSeed {

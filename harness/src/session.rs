@@ -38,6 +38,7 @@ impl Session {
         path: Option<&Path>,
         runs: Option<&Path>,
     ) -> Result<Self, HarnessError> {
+        placement(std::env::var("HARNESS_RIG").ok().as_deref())?;
         let here = std::env::current_dir().unwrap_or_default();
         let root = runs.map_or_else(|| runs_root(&here), Path::to_owned);
         let text =
@@ -166,5 +167,30 @@ impl Session {
         let program = if std::env::var_os("CARGO").is_some() { "cargo run -p harness-cli --" } else { "harness" };
         words.push(format!("{program} verify {path} --seed {} --only {scenario}", self.seed));
         words.join(" ")
+    }
+}
+
+/// A placement that was asked for and is not there is an error, never a quiet downgrade.
+fn placement(asked: Option<&str>) -> Result<(), HarnessError> {
+    match asked.map(str::trim) {
+        None | Some("" | "process") => Ok(()),
+        Some(other) => Err(HarnessError::NoPlacement { asked: other.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::placement;
+
+    /// Proves that only the placement that exists is accepted, and that the error says what to set.
+    #[test]
+    fn an_absent_placement_is_an_error() {
+        for good in [None, Some(""), Some("process"), Some(" process ")] {
+            assert!(placement(good).is_ok(), "{good:?}");
+        }
+        for absent in ["containers", "attach", "procces"] {
+            let text = placement(Some(absent)).unwrap_err().to_string();
+            assert!(text.contains(absent) && text.contains("HARNESS_RIG=process"), "{text}");
+        }
     }
 }

@@ -57,7 +57,7 @@ impl From<&HarnessError> for Exit {
                 Exit::Usage
             }
             HarnessError::NothingChosen | HarnessError::NothingToJudge { .. } => Exit::NothingRan,
-            HarnessError::Rig(_) | HarnessError::Record(_) => Exit::Rig,
+            HarnessError::Rig(_) | HarnessError::Record(_) | HarnessError::NoPlacement { .. } => Exit::Rig,
         }
     }
 }
