@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use serde::de::{Deserialize, Deserializer, Error as _};
+use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::Serializer;
 use thiserror::Error;
 
@@ -127,7 +127,31 @@ pub fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S:
 /// # Errors
 /// The text of a [`DurationError`].
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
-    parse(&String::deserialize(deserializer)?).map_err(D::Error::custom)
+    deserializer.deserialize_str(Text)
+}
+
+/// Takes a text alone, and says what one looks like.
+struct Text;
+
+impl Visitor<'_> for Text {
+    type Value = Duration;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("a duration such as \"200ms\"")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Duration, E> {
+        parse(text).map_err(E::custom)
+    }
+}
+
+/// A duration within an option.
+struct Wrapped(Duration);
+
+impl<'de> Deserialize<'de> for Wrapped {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserialize(deserializer).map(Wrapped)
+    }
 }
 
 /// The same for `Option<Duration>`: combine with `#[serde(default, skip_serializing_if = "Option::is_none")]`.
@@ -150,10 +174,7 @@ pub mod option {
     /// # Errors
     /// The text of a [`super::DurationError`].
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
-        use serde::de::Error as _;
-        Option::<String>::deserialize(deserializer)?
-            .map(|text| super::parse(&text).map_err(D::Error::custom))
-            .transpose()
+        Ok(Option::<super::Wrapped>::deserialize(deserializer)?.map(|wrapped| wrapped.0))
     }
 }
 

@@ -70,6 +70,12 @@ impl<'a> Joined<'a> {
             book.ask(outcome);
         }
         let mut joined = Joined { refused: refused(evidence, link), ..Self::default() };
+        // A key that the service derives is known by the row that holds both.
+        for row in evidence.final_ledger().map(|l| l.rows.as_slice()).unwrap_or_default() {
+            if let Some(i) = book.find(row.key.as_deref(), None) {
+                book.learn(row.downstream_key.as_deref(), i);
+            }
+        }
         let mut attempts: Vec<_> = evidence.attempts.iter().filter(|a| a.link == link).collect();
         attempts.sort_by_key(|a| (a.arrived, a.seq));
         for attempt in attempts {

@@ -9,7 +9,7 @@ use super::text::{clean, plural, wrap};
 
 /// Renders a verdict for a terminal or a log.
 ///
-/// One line for each check with its key numbers; then every inconclusive and every failed finding in full; then what
+/// One line for each check with its key numbers; then every failed and every inconclusive finding in full, the machine's pauses once; then what
 /// was not promised; then one line that sums up. With `color` the rulings are coloured; nothing else is.
 #[must_use]
 pub fn terminal(verdict: &Verdict, style: &Style) -> String {
@@ -21,8 +21,14 @@ pub fn terminal(verdict: &Verdict, style: &Style) -> String {
         let word = paint(finding.ruling, &format!("{:<12}", finding.ruling.word()), style);
         out.push(format!("{word}  {:<names$}  {scenario:<scenarios$}  {}", title(finding), clean(&finding.headline)));
     }
-    for ruling in [Ruling::Inconclusive, Ruling::Fail] {
+    let loudest = verdict.findings.iter().filter_map(longest_pause).max_by(|a, b| a.0.total_cmp(&b.0));
+    let mut explained = false;
+    for ruling in [Ruling::Fail, Ruling::Inconclusive] {
         for finding in verdict.findings.iter().filter(|f| f.ruling == ruling) {
+            // One machine is explained once: its other pauses have their line in the table.
+            if longest_pause(finding).is_some() && std::mem::replace(&mut explained, true) {
+                continue;
+            }
             out.push(String::new());
             out.extend(block(finding, style));
         }
@@ -35,9 +41,27 @@ pub fn terminal(verdict: &Verdict, style: &Style) -> String {
     if !out.is_empty() {
         out.push(String::new());
     }
+    if let Some((pause, bound)) = loudest.filter(|_| blinded(verdict) > 1) {
+        out.push(format!(
+            "the machine was busy (longest pause {pause:.1} ms, bound {bound:.1} ms): run again on a quieter machine"
+        ));
+    }
     out.push(summary(verdict, style));
     out.push(String::new());
     out.join("\n")
+}
+
+/// The longest pause and its bound in milliseconds, where H1 could not rule for it.
+fn longest_pause(finding: &Finding) -> Option<(f64, f64)> {
+    let number = |name: &str| finding.facts.iter().find(|f| f.name == name)?.value.as_f64();
+    let busy = finding.check == "H1" && finding.ruling == Ruling::Inconclusive;
+    busy.then(|| number("canary, max").zip(number("noise bound"))).flatten()
+}
+
+/// How many findings are inconclusive because the machine paused.
+fn blinded(verdict: &Verdict) -> usize {
+    let paused = |f: &&Finding| f.ruling == Ruling::Inconclusive && f.headline.contains("the machine paused for");
+    verdict.findings.iter().filter(paused).count()
 }
 
 fn block(finding: &Finding, style: &Style) -> Vec<String> {

@@ -10,5 +10,6 @@ mod scenarios;
 mod service;
 mod sound;
 mod torn;
+mod unjoined;
 mod words;
 mod world;

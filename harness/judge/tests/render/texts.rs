@@ -14,12 +14,6 @@ PASS          B1 TripsAtThreshold     breaker-recovery  opened after exactly 5 f
 FAIL          B4 HalfOpenSingleProbe  breaker-recovery  probe/2: 7 backend calls while the probe was held, declared 1
 INCONCLUSIVE  B3 OpenDuration         breaker-recovery  the machine paused for 80.0 ms
 
-INCONCLUSIVE B3 OpenDuration  payments -> bank  the machine paused for 80.0 ms
-  scenario    breaker-recovery
-  promised    half-open lets exactly 1 call through
-  measured    calls at the proxy while it held the probe
-  advice      run it again on a quieter machine
-
 FAIL B4 HalfOpenSingleProbe  payments -> bank  probe/2: 7 backend calls while the probe was held, declared 1
   scenario    breaker-recovery
   promised    half-open lets exactly 1 call through
@@ -33,12 +27,37 @@ FAIL B4 HalfOpenSingleProbe  payments -> bank  probe/2: 7 backend calls while th
     t+0.000 ms  closed  first call
   reproduce   harness verify contract.toml --only B4 --seed 7
 
+INCONCLUSIVE B3 OpenDuration  payments -> bank  the machine paused for 80.0 ms
+  scenario    breaker-recovery
+  promised    half-open lets exactly 1 call through
+  measured    calls at the proxy while it held the probe
+  advice      run it again on a quieter machine
+
 not promised, so not checked:
   R1 R2: a retry law: `[promises.retry]`
 
 FAIL  1 check passed, 1 failed, 1 inconclusive  (payments, run r1, seed 7, process)
 ";
     assert_eq!(terminal(&verdict(), &Style { color: false, width: 100 }), expected);
+}
+
+/// Proves that a busy machine is explained once and summed up in one line, however many findings it spoiled.
+#[test]
+fn a_busy_machine_is_one_line() {
+    let paused = |check: &str, ms: f64| {
+        let headline = format!("the machine paused for {ms:.1} ms, longer than the noise bound of 60.0 ms");
+        let fact = |name: &str, ms: f64| judge::Fact { name: name.into(), value: ms.into(), unit: "ms".into() };
+        let facts = vec![fact("noise bound", 60.0), fact("canary, max", ms)];
+        judge::Finding { facts, ..finding(check, "Quiet", Ruling::Inconclusive, &headline) }
+    };
+    let findings = vec![paused("H1", 80.0), paused("R2", 80.0), paused("H1", 95.5)];
+    let text = terminal(&Verdict::of("r1", "payments", 7, "process", findings), &Style { color: false, width: 100 });
+    let line = "the machine was busy (longest pause 95.5 ms, bound 60.0 ms): run again on a quieter machine";
+    assert_eq!(text.lines().rev().nth(1), Some(line), "{text}");
+    assert_eq!(text.matches("\nINCONCLUSIVE H1 Quiet").count(), 1, "{text}");
+    assert_eq!(text.matches("\nINCONCLUSIVE R2 Quiet").count(), 1, "{text}");
+    let quiet = terminal(&verdict(), &Style { color: false, width: 100 });
+    assert!(!quiet.contains("the machine was busy"), "{quiet}");
 }
 
 /// Proves that colour is only colour: without its sequences the text is the same, and rulings differ by it.

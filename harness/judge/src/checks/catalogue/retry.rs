@@ -49,6 +49,7 @@ pub const R2: &CheckInfo = &CheckInfo {
         "the exponent forgotten, or taken from the wrong attempt",
         "milliseconds read as seconds, or delays rounded to whole ticks",
         "a cap applied after the jitter, so that late delays pile up on it",
+        "a configured delay that is not the declared one",
     ],
     scenario: "retry-law",
 };

@@ -6,7 +6,7 @@ use super::replay::difference;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I6;
-use crate::checks::support::{Case, Request, Tally, attempt_line, outcome_line, requests};
+use crate::checks::support::{Case, Request, Tally, attempt_line, note_unjoined, outcome_line, requests, strays_among};
 use crate::evidence::{Evidence, Outcome, Payment};
 use crate::promise::IdempotencyPolicy;
 
@@ -55,6 +55,8 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     let mut tally = Tally::default();
     tally.count("payments finished before the kill", replays.len());
     tally.count("payments under way at the kill", accepted.len());
+    let all = replays.iter().chain(&accepted).flat_map(|r| r.payment.outcomes.iter().copied());
+    note_unjoined(strays_among(&books.joined, all).len(), &mut tally);
     for request in &replays {
         replayed(request, &books, &mut tally);
     }
@@ -68,6 +70,11 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     if replays.is_empty() || accepted.is_empty() {
         let missing = if replays.is_empty() { "replay" } else { "accepted" };
         tally.gap(format!("the step `{missing}` did not run"), "run the whole scenario `restart`");
+    }
+    let loose = books.foreign_rows.len() + books.joined.orphan_charges.len();
+    if loose > 0 {
+        let advice = "pass the client's key or trace context on, or map the key columns in the contract's [ledger]";
+        tally.gap(format!("{loose} rows and charges join to no request"), advice);
     }
     books.gaps(&mut tally);
     let pass = format!("{} payments survived the death of the service, each with one effect", tally.judged);
@@ -130,7 +137,9 @@ fn one_effect(payment: &Payment<'_>, books: &Books<'_>, tally: &mut Tally) {
     let (rows, charges) = (payment.rows.len(), payment.charges.len());
     let confirmed = payment.outcomes.iter().any(|o| told_success(o));
     let doubled = rows > 1 || charges > 1;
-    let forgotten = confirmed && books.read.is_some() && !payment.rows.iter().any(|r| r.settled);
+    // A settled row that joins to nothing may be this payment's.
+    let loose = books.foreign_rows.iter().any(|r| r.settled);
+    let forgotten = !loose && confirmed && books.read.is_some() && !payment.rows.iter().any(|r| r.settled);
     if !doubled && !forgotten {
         return;
     }

@@ -6,7 +6,7 @@ use super::books::{Books, asked_amount, charged, sum, told_success};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I1;
-use crate::checks::support::{Case, Tally, attempt_line, charge_line, row_line, unfired};
+use crate::checks::support::{Case, Tally, charge_line, row_line, unfired};
 use crate::evidence::{Attempt, BankEntry, End, Evidence, Payment};
 use crate::finding::Line;
 
@@ -14,6 +14,8 @@ const CHARGED_AGAIN: &str = I1.bug_classes[0];
 const ROW_AFTER: &str = I1.bug_classes[1];
 const BOTH_LOOKED: &str = I1.bug_classes[2];
 const NOT_DURABLE: &str = I1.bug_classes[3];
+
+const JOIN: &str = "pass the client's key or trace context on, or map the key columns in the contract's [ledger]";
 
 /// **I1** A payment moves money at most once whatever happens, and exactly once when any client was told that it did.
 ///
@@ -86,17 +88,30 @@ fn totals(books: &Books<'_>, tally: &mut Tally) -> String {
     let charges: Vec<_> = payments.iter().flat_map(|p| &p.charges).map(|c| c.amount).collect();
     tally.count("payments", payments.len());
     tally.count("payments confirmed to a client", confirmed.len());
-    tally.count("settled rows", rows.len());
-    tally.count("charges", charges.len());
-    let words = [("confirmed", &amounts), ("settled in the ledger", &rows), ("charged at the bank", &charges)].map(
-        |(name, amounts)| {
-            let total = sum(amounts.iter());
-            if let Some(total) = total {
-                tally.fact(&format!("sum {name}"), total, "minor units");
-            }
-            format!("{name}: {} worth {}", amounts.len(), total.map_or("unknown".to_owned(), |t| t.to_string()))
-        },
-    );
+    if books.read.is_some() {
+        tally.count("settled rows", rows.len());
+    }
+    if books.journal {
+        tally.count("charges", charges.len());
+    }
+    let mut words = Vec::new();
+    let witnesses = [
+        ("confirmed", &amounts, true),
+        ("settled in the ledger", &rows, books.read.is_some()),
+        ("charged at the bank", &charges, books.journal),
+    ];
+    // A book that nobody read holds no number, not even 0.
+    for (name, amounts, _) in witnesses.into_iter().filter(|(_, _, known)| *known) {
+        let total = sum(amounts.iter());
+        if let Some(total) = total {
+            tally.fact(&format!("sum {name}"), total, "minor units");
+        }
+        words.push(format!(
+            "{name}: {} worth {}",
+            amounts.len(),
+            total.map_or("unknown".to_owned(), |t| t.to_string())
+        ));
+    }
     words.join("; ")
 }
 
@@ -131,26 +146,35 @@ fn broken_promises(books: &Books<'_>, tally: &mut Tally) {
     let confirmed = || books.joined.payments.iter().filter(|p| is_confirmed(p));
     if books.read.is_some() {
         let found: Vec<_> = confirmed().filter(|p| !p.rows.iter().any(|r| r.settled)).collect();
-        if let Some(first) = found.first() {
-            let what = format!(
-                "{} payments were confirmed to a client and have no settled row, such as {}",
-                found.len(),
-                first.name
-            );
-            tally.breach(NOT_DURABLE, what, found.iter().flat_map(|p| books.lines(p)).collect());
-        }
+        let loose = books.foreign_rows.iter().filter(|r| r.settled).count();
+        lacking(&found, loose, (NOT_DURABLE, "were confirmed to a client and have no settled row"), books, tally);
     }
     if books.journal {
         let found: Vec<_> = confirmed().filter(|p| p.charges.is_empty()).collect();
-        if let Some(first) = found.first() {
-            let what = format!(
-                "{} payments were confirmed to a client and never charged, such as {}",
-                found.len(),
-                first.name
-            );
-            tally.breach("", what, found.iter().flat_map(|p| books.lines(p)).collect());
-        }
+        let loose = books.joined.orphan_charges.len();
+        lacking(&found, loose, ("", "were confirmed to a client and never charged"), books, tally);
     }
+}
+
+/// Payments that have no effect of their own: broken only as far as effects that join to no request cannot be theirs.
+fn lacking(
+    found: &[&Payment<'_>],
+    loose: usize,
+    (class, words): (&'static str, &str),
+    books: &Books<'_>,
+    tally: &mut Tally,
+) {
+    let Some(first) = found.first() else { return };
+    let sure = found.len().saturating_sub(loose);
+    if sure == 0 {
+        let what =
+            format!("{} payments {words}, unless the {loose} effects that join to no request are theirs", found.len());
+        tally.gap(what, JOIN);
+        return;
+    }
+    let least = if loose > 0 { "at least " } else { "" };
+    let what = format!("{least}{sure} payments {words}, such as {}", first.name);
+    tally.breach(class, what, found.iter().flat_map(|p| books.lines(p)).collect());
 }
 
 /// Rows that say settled where the bank never charged, and no client was told anything yet.
@@ -160,10 +184,7 @@ fn unpaid(books: &Books<'_>, tally: &mut Tally) {
     }
     let unpaid = |p: &&Payment<'_>| !is_confirmed(p) && p.charges.is_empty() && p.rows.iter().any(|r| r.settled);
     let found: Vec<_> = books.joined.payments.iter().filter(unpaid).collect();
-    if let Some(first) = found.first() {
-        let what = format!("{} rows are settled and were never charged, such as that of {}", found.len(), first.name);
-        tally.breach("", what, found.iter().flat_map(|p| books.lines(p)).collect());
-    }
+    lacking(&found, books.joined.orphan_charges.len(), ("", "have a settled row and were never charged"), books, tally);
 }
 
 fn amounts(books: &Books<'_>, tally: &mut Tally) {
@@ -200,21 +221,23 @@ fn strangers(books: &Books<'_>, tally: &mut Tally) {
     // A keyless request leaves a row that no key can tie to it.
     let keyless = joined.payments.iter().filter(|p| p.rows.is_empty() && p.outcomes.iter().all(|o| o.key.is_none()));
     let rows: Vec<_> = books.foreign_rows.iter().skip(keyless.count()).copied().collect();
-    let joins = |any: bool, what: &str, n: usize, lines: Vec<Line>, tally: &mut Tally| {
+    // An effect that joins to nothing may be that of a payment which has none; more of them than those are nobody's.
+    let joins = |effects: fn(&Payment<'_>) -> usize, what: &str, n: usize, lines: Vec<Line>, tally: &mut Tally| {
+        let without = joined.payments.iter().filter(|p| effects(p) == 0).count();
         if n == 0 {
-        } else if any {
+        } else if without < joined.payments.len() && n > without {
             tally.breach("", format!("{n} {what} that no request explains"), lines);
         } else {
-            let advice = "pass the client's key or trace context on, or map the key columns in the contract's [ledger]";
-            tally.gap(format!("none of the {n} {what} joins to a request"), advice);
+            tally.gap(format!("{n} {what} join to no request"), JOIN);
         }
     };
-    let any = |count: fn(&Payment<'_>) -> usize| joined.payments.iter().any(|p| count(p) > 0);
     let read = books.read.unwrap_or_default();
     let lines = rows.iter().map(|r| row_line(r, read, "joins to no request")).collect();
-    joins(any(|p| p.rows.len()), "rows", rows.len(), lines, tally);
+    joins(|p| p.rows.len(), "rows", rows.len(), lines, tally);
     let lines = charges.iter().map(|c| charge_line(c, "joins to no request")).collect();
-    joins(any(|p| p.charges.len()), "charges", charges.len(), lines, tally);
-    let lines = attempts.iter().map(|a| attempt_line(a, a.ordinal as usize, None, "joins to no request")).collect();
-    joins(any(|p| p.attempts.len()), "attempts", attempts.len(), lines, tally);
+    joins(|p| p.charges.len(), "charges", charges.len(), lines, tally);
+    // An attempt that joins to nothing may be anybody's retry. Whether it moved money the books say.
+    if !attempts.is_empty() {
+        tally.gap(format!("{} attempts join to no request", attempts.len()), JOIN);
+    }
 }

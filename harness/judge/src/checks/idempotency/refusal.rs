@@ -4,7 +4,9 @@ use super::books::{Books, asked_amount, attempt_lines, told_success};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::{I4, I5};
-use crate::checks::support::{Case, Request, Tally, charge_line, outcome_line, requests, row_line};
+use crate::checks::support::{
+    Case, Request, Tally, charge_line, note_unjoined, outcome_line, requests, row_line, strays_among,
+};
 use crate::evidence::{Attempt, Evidence, Outcome};
 use crate::promise::IdempotencyPolicy;
 
@@ -87,7 +89,7 @@ fn judge_mismatch(evidence: &Evidence, status: Option<u16>, link: &str) -> Findi
             tally.gap(what, "see the other findings first: the original payment failed");
             continue;
         }
-        refused(request, status, KEY_ALONE, &mut tally);
+        refused(request, &books, (status, KEY_ALONE), &mut tally);
         original(request, &books, &mut tally);
     }
     let pass = format!("{} changed payloads were refused with {status}, without a call", tally.judged);
@@ -112,7 +114,7 @@ fn judge_missing(evidence: &Evidence, status: Option<u16>, link: &str) -> Findin
     }
     let mut tally = Tally::default();
     for request in &asked {
-        refused(request, status, MADE_UP, &mut tally);
+        refused(request, &books, (status, MADE_UP), &mut tally);
         let read = books.read.unwrap_or_default();
         let mut lines: Vec<_> =
             request.payment.rows.iter().map(|r| row_line(r, read, "from a keyless request")).collect();
@@ -131,7 +133,7 @@ fn judge_missing(evidence: &Evidence, status: Option<u16>, link: &str) -> Findin
 }
 
 /// The answer to a request that must be refused, and its calls.
-fn refused(request: &Request<'_, '_>, status: u16, class: &'static str, tally: &mut Tally) {
+fn refused(request: &Request<'_, '_>, books: &Books<'_>, (status, class): (u16, &'static str), tally: &mut Tally) {
     let (outcome, step) = (request.outcome, &request.outcome.step);
     if outcome.reply().is_none() {
         let what = format!("a request of `{step}` has no answer");
@@ -148,6 +150,7 @@ fn refused(request: &Request<'_, '_>, status: u16, class: &'static str, tally: &
         let what = format!("{step}: {} calls reached the dependency for a request that must be refused", calls.len());
         tally.breach(class, what, attempt_lines(&calls));
     }
+    note_unjoined(strays_among(&books.joined, std::iter::once(outcome)).len(), tally);
     tally.judged += 1;
 }
 

@@ -5,7 +5,7 @@ use super::refusal::calls_during;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I3;
-use crate::checks::support::{Case, Request, Tally, outcome_line, requests};
+use crate::checks::support::{Case, Request, Tally, note_unjoined, outcome_line, requests, strays_among};
 use crate::evidence::{ClientReply, Evidence, Joined, Outcome, Payment};
 use crate::finding::Line;
 use crate::promise::IdempotencyPolicy;
@@ -62,6 +62,8 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     // What a held race calls is for I2 to count.
     let free: Vec<_> = marked.iter().copied().filter(|(r, _)| !r.outcome.step.starts_with("held")).collect();
     called(&free, &mut tally);
+    let strays = free.iter().map(|(r, _)| strays_among(&joined, std::iter::once(r.outcome)).len()).max();
+    note_unjoined(strays.unwrap_or(0), &mut tally);
     if policy.replay_marker.is_some() {
         unmarked(&pairs, &mut tally);
         marked_originals(&joined, &mut tally);

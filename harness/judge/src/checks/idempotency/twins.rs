@@ -8,7 +8,7 @@ use super::replay::is_replay;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I2;
-use crate::checks::support::{Case, Tally, failed, outcome_line, succeeded};
+use crate::checks::support::{Case, Tally, failed, note_unjoined, outcome_line, strays_among, succeeded};
 use crate::evidence::{Attempt, Evidence, Joined, Outcome, Payment, Step};
 use crate::finding::Line;
 use crate::promise::IdempotencyPolicy;
@@ -61,7 +61,8 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
         for payment in &joined.payments {
             if let Some(race) = Race::of(step, payment) {
                 callers += race.outcomes.len();
-                race.judge(policy, &mut tally);
+                let strays = strays_among(&joined, race.outcomes.iter().copied()).len();
+                race.judge(policy, strays, &mut tally);
             }
         }
     }
@@ -92,7 +93,7 @@ impl<'p, 'a> Race<'p, 'a> {
         Some(Self { step, payment, outcomes, calls })
     }
 
-    fn judge(&self, policy: &IdempotencyPolicy, tally: &mut Tally) {
+    fn judge(&self, policy: &IdempotencyPolicy, strays: usize, tally: &mut Tally) {
         let held = self.step.name.starts_with("held");
         let hold = self.calls.iter().find(|a| a.fault.as_ref().is_some_and(|f| f.held.is_some()));
         let (step, callers) = (&self.step.name, self.outcomes.len());
@@ -126,7 +127,9 @@ impl<'p, 'a> Race<'p, 'a> {
             tally.breach("", what, self.successes());
         }
         let unknown = self.outcomes.iter().filter(|o| o.reply().is_none()).count();
-        if unknown > 0 {
+        if note_unjoined(strays, tally) {
+            // One of them may be the call that was held, or one call too many.
+        } else if unknown > 0 {
             let what = format!("{step}: {unknown} of {callers} callers have no outcome");
             tally.gap(what, "give the request a longer timeout in the contract, or the service more connections");
         } else if held && hold.is_none() {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R1;
-use crate::checks::support::{Case, Request, Tally, attempt_line, failed, failure, requests, succeeded};
+use crate::checks::support::{Case, Request, Tally, attempt_line, failed, failure, requests, strays, succeeded};
 use crate::evidence::{Attempt, Evidence, Joined};
 use crate::finding::Line;
 use crate::promise::{Failure, RetryPolicy};
@@ -52,7 +52,7 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str) -> Finding {
         return case.did_not_run("`waves` or `herd`");
     }
     let mut sorted = Sorted::default();
-    asked.iter().for_each(|r| sorted.sort(r, policy, &asked));
+    asked.iter().for_each(|r| sorted.sort(r, policy, &asked, &joined));
     let mut tally = Tally::default();
     sorted.tally(policy, asked.len(), &mut tally);
     strangers(&joined, policy, asked.len(), &mut tally);
@@ -79,7 +79,7 @@ struct Sorted<'j, 'r, 'a> {
 }
 
 impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
-    fn sort(&mut self, r: &'r Request<'j, 'a>, policy: &RetryPolicy, all: &[Request<'j, 'a>]) {
+    fn sort(&mut self, r: &'r Request<'j, 'a>, policy: &RetryPolicy, all: &[Request<'j, 'a>], joined: &Joined<'_>) {
         let most = policy.attempts as usize;
         // Whose connection was refused is only known when no other request ran.
         let crowded = !r.refused.is_empty() && all.iter().any(|o| overlaps(r, o));
@@ -104,7 +104,8 @@ impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
             self.exact += 1;
         } else if r.outcome.reply().is_none() {
             self.unended += 1;
-        } else {
+        } else if strays(joined, (r.outcome.sent, r.outcome.ended)).is_empty() {
+            // The missing ones are not among those that join to no request.
             self.under.push(r);
         }
     }

@@ -6,7 +6,7 @@ use super::peaks::{Herd, Peak};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R3;
-use crate::checks::support::{Case, Tally, ms, pause, requests, unfired};
+use crate::checks::support::{Case, Tally, ms, pause, requests, strays_among, unfired, unjoined};
 use crate::duration;
 use crate::evidence::{Evidence, Joined};
 use crate::promise::{Noise, RetryPolicy};
@@ -69,7 +69,8 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str, noise: Noise) ->
     tally.count("clients that retried", herd.clients);
     tally.count("retries", herd.offsets.len());
     tally.millis("spread of the first failures", herd.spread);
-    if let Some((why, advice)) = pause(evidence, noise) {
+    let strays = strays_among(&joined, asked.iter().map(|r| r.outcome)).len();
+    if let Some((why, advice)) = unjoined(strays).or_else(|| pause(evidence, noise)) {
         return case.inconclusive(tally, why, advice);
     }
     if !excludes_a_herd(policy) {

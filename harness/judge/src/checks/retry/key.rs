@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R13;
-use crate::checks::support::{Case, Tally, attempt_line};
+use crate::checks::support::{Case, Tally, attempt_line, note_unjoined, strays_among};
 use crate::evidence::{Attempt, Evidence, Joined, Payment, TraceId};
 use crate::finding::Line;
 
@@ -51,11 +51,7 @@ fn judge(evidence: &Evidence, link: &str) -> Finding {
     changed(&keyed, &mut tally);
     missing(&keyed, &mut tally);
     shared(&joined, &mut tally);
-    let strangers = joined.orphan_attempts.iter().filter(|a| a.key.is_some()).count();
-    if strangers > 0 {
-        let what = format!("{strangers} attempts join to no payment, neither by key nor by trace");
-        tally.gap(what, "pass the client's trace context on to the dependency");
-    }
+    note_unjoined(strays_among(&joined, evidence.outcomes.iter()).len(), &mut tally);
     if tally.judged == 0 && tally.gaps.is_empty() {
         tally.gap("no payment has two attempts, so no key could change", "run a scenario whose fault is retried");
     }

@@ -1,10 +1,10 @@
 //! R2: the law of the gaps.
 
-use super::gaps::Gaps;
+use super::gaps::{Gap, Gaps};
 use super::queueing::Queueing;
 use crate::checks::Check;
 use crate::checks::catalogue::R2;
-use crate::checks::support::{Case, Tally, attempt_line, pause, requests, unfired};
+use crate::checks::support::{Case, Tally, attempt_line, pause, requests, strays_among, unfired, unjoined};
 use crate::evidence::{Evidence, Joined};
 use crate::finding::{Finding, Line};
 use crate::promise::{Noise, RetryPolicy};
@@ -16,6 +16,7 @@ const ONE_DRAW: &str = R2.bug_classes[2];
 const EXPONENT: &str = R2.bug_classes[3];
 const UNITS: &str = R2.bug_classes[4];
 const CAP: &str = R2.bug_classes[5];
+const OTHER_WAIT: &str = R2.bug_classes[6];
 
 /// Share of the expected gaps that may be missing from a law that is to be confirmed.
 const MISSING: f64 = 0.02;
@@ -68,14 +69,18 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str, noise: Noise) ->
     let queueing = Queueing::of(evidence, gaps.iter(), noise);
     let mut tally = numbers(&report, evidence, &gaps, queueing, noise);
     let case = case.measured(measured(&report));
-    let blind = pause(evidence, noise).or_else(|| queueing.doubt()).or_else(|| cut_short(&gaps, asked.len()));
+    let strays = strays_among(&joined, asked.iter().map(|r| r.outcome)).len();
+    let blind = unjoined(strays)
+        .or_else(|| pause(evidence, noise))
+        .or_else(|| queueing.doubt())
+        .or_else(|| cut_short(&gaps, asked.len()));
     if let Some((why, advice)) = blind {
         let headline = if report.is_rejected() { format!("{} - but {why}", accusation(&report)) } else { why };
         return case.inconclusive(tally, headline, advice);
     }
     match &report.decision {
         Decision::Rejected => {
-            tally.breach(class(&report), accusation(&report), worst(&report.worst, &gaps));
+            tally.breach(class(&report, policy, &gaps), accusation(&report), worst(&report.worst, &gaps));
             case.fail(tally, report.chance())
         }
         Decision::Undecided(why) => {
@@ -167,17 +172,30 @@ fn worst(worst: &[WorstGap], gaps: &Gaps<'_>) -> Vec<Line> {
     worst.iter().filter_map(line).collect()
 }
 
-/// The known class of bugs that the rejections point to; empty when none does.
-fn class(report: &BatteryReport) -> &'static str {
+/// The known class of bugs that the nearest law and the rejections point to; empty when none does.
+fn class(report: &BatteryReport, policy: &RetryPolicy, gaps: &Gaps<'_>) -> &'static str {
     let looks = report.looks_like.as_ref().map(|fit| fit.name.as_str()).unwrap_or_default();
     let rejected = |name: TestName| report.rejections().any(|t| t.name == name);
     let says = |word: &str| looks.contains(word);
+    let units = says("milliseconds") || says("whole seconds") || rejected(TestName::Phase);
+    let jittered = (0..policy.attempts.saturating_sub(1) as usize).any(|k| {
+        let (floor, ceiling) = policy.backoff.support(k);
+        floor < ceiling
+    });
+    if !jittered {
+        // What is promised without jitter cannot have lost it.
+        return match (units, says("growth") || says("ceiling")) {
+            (true, _) => UNITS,
+            (false, true) => EXPONENT,
+            (false, false) => OTHER_WAIT,
+        };
+    }
     if looks.starts_with("no jitter") {
-        // Alike, but at times that no un-jittered law gives.
-        SAME_SEED
+        // Alike, and at times that no law without jitter gives: each client drew the same numbers.
+        if is_regular(gaps) { NO_JITTER } else { SAME_SEED }
     } else if says("immediate") || looks.starts_with("fixed") || says("without jitter") {
         NO_JITTER
-    } else if says("milliseconds") || says("whole seconds") || rejected(TestName::Phase) {
+    } else if units {
         UNITS
     } else if says("growth") || says("ceiling") {
         EXPONENT
@@ -188,6 +206,19 @@ fn class(report: &BatteryReport) -> &'static str {
     } else {
         ""
     }
+}
+
+/// Whether the shortest waits are constant, or grow by the same step or factor each time.
+fn is_regular(gaps: &Gaps<'_>) -> bool {
+    let most = gaps.rows.iter().map(Vec::len).max().unwrap_or(0);
+    let shortest = |k: usize| gaps.rows.iter().filter_map(|r| r.get(k)).map(Gap::seconds).fold(f64::INFINITY, f64::min);
+    let waits: Vec<f64> = (0..most).map(shortest).collect();
+    let alike = |a: f64, b: f64| (a - b).abs() <= 0.1 * a.abs().max(b.abs());
+    let constant = waits.windows(2).all(|w| alike(w[0], w[1]));
+    let grows = waits.windows(2).all(|w| w[1] > w[0]);
+    let step = waits.windows(3).all(|w| alike(w[1] - w[0], w[2] - w[1]));
+    let factor = waits.windows(3).all(|w| alike(w[1] / w[0], w[2] / w[1]));
+    constant || (grows && most > 2 && (step || factor))
 }
 
 fn cut_short(gaps: &Gaps<'_>, asked: usize) -> Option<(String, String)> {

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R12;
-use crate::checks::support::{Case, Tally, attempt_line, digest};
+use crate::checks::support::{Case, Tally, attempt_line, digest, note_unjoined, strays_among};
 use crate::evidence::{Attempt, Evidence, Joined, Payment, TraceId};
 use crate::finding::Line;
 
@@ -48,6 +48,7 @@ fn judge(evidence: &Evidence, link: &str) -> Finding {
     changed(&bodies, &mut tally);
     let all = joined.payments.iter().flat_map(|p| p.attempts.iter()).chain(&joined.orphan_attempts).copied();
     wrong_length(all, &mut tally);
+    note_unjoined(strays_among(&joined, evidence.outcomes.iter()).len(), &mut tally);
     if tally.judged == 0 {
         let what = "no payment has two attempts whose bodies were read whole";
         tally.gap(what, "run a scenario whose fault strikes after the request was read, and is retried");

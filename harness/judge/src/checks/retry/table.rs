@@ -6,6 +6,7 @@ use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R6;
 use crate::checks::support::{Case, Request, Tally, attempt_line, outcome_line, outcome_words, requests, succeeded};
+use crate::checks::support::{note_unjoined, strays};
 use crate::evidence::{Evidence, Joined};
 use crate::finding::Line;
 use crate::promise::{Failure, RetryPolicy};
@@ -62,13 +63,18 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str) -> Finding {
                 failure,
                 retried: promised(policy, failure),
                 requests: Vec::new(),
+                joined: &joined,
             });
             row.requests.push(request);
         }
     }
     let mut tally = Tally::default();
     tally.exhibit.push(format!("{:<8} {:<9} {:<10} {:<5} client got", "failure", "promised", "expected", "seen"));
-    rows.values().for_each(|row| row.judge(&mut tally));
+    let only_exceptions = only_exceptions(&rows);
+    rows.values().for_each(|row| row.judge(only_exceptions, &mut tally));
+    if rows.values().any(|row| row.requests.iter().any(|r| row.strays(r) > 0)) {
+        tally.exhibit.push("+n?: so many more attempts came meanwhile that join to no payment".to_owned());
+    }
     for failure in policy.retryable.iter().filter(|f| !rows.contains_key(f)) {
         // Without a limit for one attempt nobody can say when a hung one has failed, so no step can be made of it.
         if *failure != Failure::Hang || policy.attempt_timeout.is_some() {
@@ -93,27 +99,56 @@ fn promised(policy: &RetryPolicy, failure: Failure) -> bool {
     policy.retries(failure) && policy.attempts > 1
 }
 
+/// Whether failures of the transport are retried, and no status that is promised to be.
+fn only_exceptions(rows: &BTreeMap<Failure, Row<'_, '_>>) -> bool {
+    let retried = |status: bool| {
+        let kind = move |r: &&Row<'_, '_>| r.retried && matches!(r.failure, Failure::Status(_)) == status;
+        rows.values().filter(kind).any(|row| row.requests.iter().any(|r| r.tries() > 1))
+    };
+    retried(false) && !retried(true)
+}
+
 /// One line of the matrix.
 struct Row<'j, 'a> {
     failure: Failure,
     retried: bool,
     requests: Vec<Request<'j, 'a>>,
+    joined: &'j Joined<'a>,
 }
 
 impl Row<'_, '_> {
-    fn judge(&self, tally: &mut Tally) {
+    /// Attempts that came while the payment of the step ran, and may be its own.
+    fn strays(&self, request: &Request<'_, '_>) -> usize {
+        strays(self.joined, (request.outcome.sent, request.outcome.ended)).len()
+    }
+
+    fn judge(&self, only_exceptions: bool, tally: &mut Tally) {
         for request in &self.requests {
             let seen = request.tries();
             let (promised, expected) = if self.retried { ("retried", "2 or more") } else { ("final", "1") };
             let got = outcome_words(request.outcome);
-            tally.exhibit.push(format!("{:<8} {promised:<9} {expected:<10} {seen:<5} {got}", self.failure.to_string()));
-            self.judge_one(request, seen, tally);
+            let strays = self.strays(request);
+            let count = if strays > 0 { format!("{seen}+{strays}?") } else { seen.to_string() };
+            tally
+                .exhibit
+                .push(format!("{:<8} {promised:<9} {expected:<10} {count:<5} {got}", self.failure.to_string()));
+            self.judge_one(request, (seen, strays), only_exceptions, tally);
         }
     }
 
-    fn judge_one(&self, request: &Request<'_, '_>, seen: usize, tally: &mut Tally) {
+    fn judge_one(
+        &self,
+        request: &Request<'_, '_>,
+        (seen, strays): (usize, usize),
+        only_exceptions: bool,
+        tally: &mut Tally,
+    ) {
         let failure = self.failure;
         let struck = !request.refused.is_empty() || request.attempts.iter().any(|a| a.fault.is_some());
+        // Too few attempts of its own say nothing while others came that may be its own.
+        if seen < 2 && note_unjoined(strays, tally) {
+            return;
+        }
         if !struck {
             let what = format!("{failure} never struck the payment of its step ({seen} attempts were seen)");
             tally.gap(what, "see that the service calls the dependency through the link that the contract names");
@@ -128,7 +163,8 @@ impl Row<'_, '_> {
             tally.gap(what, "give the request a longer timeout in the contract");
             return;
         } else if self.retried && seen < 2 {
-            let class = if matches!(failure, Failure::Status(_)) { ONLY_EXCEPTIONS } else { "" };
+            let exceptions = only_exceptions && matches!(failure, Failure::Status(_));
+            let class = if exceptions { ONLY_EXCEPTIONS } else { "" };
             let what = format!("{failure} was not retried, promised to be");
             tally.breach(class, what, lines(request, "the only one"));
         } else if self.retried && request.attempts.last().is_some_and(|a| succeeded(a)) && !request.outcome.succeeded()
