@@ -42,6 +42,36 @@ fn a_value_out_of_range_names_its_field() {
         ("eps = \"60ms\"", "eps = \"0ms\"", "noise.eps"),
         ("{amount}", "{amont}", "request.body"),
         ("method = \"POST\"", "method = \"post\"", "request.method"),
+        ("method = \"POST\"", "method = \"TRACE\"", "request.method"),
+        ("probes = 1", "probes = 1\ngrowth = 101", "promises.breaker.growth"),
+        ("probes = 1", "probes = 1\ngrowth = nan", "promises.breaker.growth"),
+        ("open = \"500ms\"", "open = \"7s\"\ngrowth = 99", "promises.breaker.growth"),
+        ("probes = 1", "probes = 32", "promises.breaker.probes"),
+        ("reject = 503", "reject = 200", "promises.breaker.reject"),
+        ("mode = \"consecutive\"", "mode = \"window\"\nwindow = \"0s\"", "promises.breaker.window"),
+        ("mode = \"consecutive\"", "mode = \"window\"\nwindow = \"11m\"", "promises.breaker.window"),
+        ("timeout = \"20s\"", "timeout = \"1ms\"", "request.timeout"),
+        ("timeout = \"20s\"", "timeout = \"11m\"", "request.timeout"),
+        ("attempt_timeout = \"1s\"", "attempt_timeout = \"1ms\"", "promises.retry.attempt_timeout"),
+        ("degraded_header = \"X-Degraded\"", "degraded_header = \"Host\"", "request.degraded_header"),
+        ("degraded_header = \"X-Degraded\"", "degraded_header = \"X Degraded\"", "request.degraded_header"),
+        (
+            "replay_marker = \"X-Idempotency-Replay\"",
+            "replay_marker = \"traceparent\"",
+            "promises.idempotency.replay_marker",
+        ),
+        ("key_header = \"Idempotency-Key\"\ntimeout", "key_header = \"connection\"\ntimeout", "request.key_header"),
+        ("upstream = \"mock-bank\"\nkey_header = \"Idempotency-Key\"", "key_header = \"a:b\"", "links.bank.key_header"),
+        ("[links.bank]", "[links.\"b nk\"]", "links"),
+        ("application/json", "a\\nb", "request.content_type"),
+        ("url = \"http://", "url = \"https://", "service.url"),
+        ("build = [\"cargo\"", "build = [\"\"", "service.build"),
+        ("\"{bin.dir}/payments\"", "\"a\\u0000\"", "service.command"),
+        ("\"PAYMENTS_DEFECT\"", "\"A=B\"", "service.pass_env"),
+        ("PAYMENTS_INSTANCE =", "\"\" =", "service.env"),
+        ("PAYMENTS_BREAKER = \"off\"", "PAYMENTS_BREAKER = \"\\u0000\"", "isolate.retry.PAYMENTS_BREAKER"),
+        ("path = \"/payments\"", "path = \"payments\"", "request.path"),
+        ("path = \"/ready\"", "path = \"ready\"", "service.ready.path"),
     ] {
         assert!(GOOD.contains(good), "{good}");
         let error = error(&GOOD.replacen(good, bad, 1));
@@ -65,4 +95,46 @@ fn a_wrong_value_points_at_its_line() {
         let line: usize = text.split(':').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
         assert!(line > 1, "{bad} has no line: {text}");
     }
+}
+
+/// Proves that a retryable hang that no scenario can cause is listed, and that a law without jitter lists R3.
+#[test]
+fn what_cannot_be_caused_is_not_promised() {
+    let text = GOOD.replacen("attempt_timeout = \"1s\"", "", 1).replacen("law = \"full\"", "law = \"exponential\"", 1);
+    let listed = |text: &str| {
+        let contract = Contract::parse(text, "c.toml").expect("it is right");
+        contract.not_promised().into_iter().flat_map(|n| n.checks).collect::<Vec<_>>()
+    };
+    for check in ["R6 hang", "R3"] {
+        assert!(listed(&text).iter().any(|c| c == check), "{check} is not listed");
+        assert!(!listed(GOOD).iter().any(|c| c == check), "{check} is listed");
+    }
+}
+
+/// Proves that a number in place of a duration, and a missing table, say what to write.
+#[test]
+fn an_error_shows_what_to_write() {
+    let number = error(&GOOD.replacen("base = \"200ms\"", "base = 5", 1)).to_string();
+    let option = error(&GOOD.replacen("attempt_timeout = \"1s\"", "attempt_timeout = 5", 1)).to_string();
+    assert!(option.contains("a duration such as \"200ms\""), "{option}");
+    assert!(number.contains("duration") || number.contains("200ms"), "{number}");
+    let text = GOOD.replacen("[links.bank]", "[isolate.unused]", 1);
+    let links =
+        error(&text.replacen("[isolate.unused]\nupstream = \"mock-bank\"\nkey_header = \"Idempotency-Key\"", "", 1));
+    assert!(links.to_string().contains("add [links.bank]"), "{links}");
+}
+
+/// Proves that a working directory that is not there and a file that is far too large are refused at load.
+#[test]
+fn the_place_of_the_file_is_checked() {
+    let dir = std::env::temp_dir().join(format!("contract-place-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).expect("a folder");
+    let path = dir.join("contract.toml");
+    std::fs::write(&path, GOOD.replacen("stop_grace", "cwd = \"nowhere\"\nstop_grace", 1)).expect("written");
+    let absent = Contract::load(&path);
+    std::fs::write(&path, format!("{GOOD}\n#{}", "x".repeat(1024 * 1024))).expect("written");
+    let large = Contract::load(&path);
+    let _ = std::fs::remove_dir_all(&dir);
+    assert!(matches!(absent, Err(ContractError::Invalid { field, .. }) if field == "service.cwd"));
+    assert!(matches!(large, Err(ContractError::TooLarge { .. })));
 }

@@ -26,7 +26,7 @@ pub enum Command {
     Replay(Replay),
     /// Explain a check: what it promises, how it judges, when it errs, which bugs it finds
     Explain {
-        /// A check's id or name, e.g. B4 or HalfOpenSingleProbe; without it, all are listed
+        /// A check's id or name, e.g. B4 or HalfOpenSingleProbe, or a scenario, e.g. retry-law; without it, all checks
         check: Option<String>,
     },
     /// End processes that a killed run left behind (found by the run folders' registers, never by name)
@@ -44,8 +44,8 @@ pub struct Verify {
     /// Only this scenario or check; may be repeated
     #[arg(long, value_name = "SCENARIO|CHECK")]
     pub only: Vec<String>,
-    /// Seed of the run; the same seed asks the same questions [default: random, printed]
-    #[arg(long, value_name = "N", env = "HARNESS_SEED")]
+    /// Seed of the run; the same seed asks the same questions [default: HARNESS_SEED, or random, printed]
+    #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Folder of all runs [default: HARNESS_RUNS, or `runs` at the root of the workspace]
     #[arg(long, value_name = "DIR")]

@@ -1,9 +1,10 @@
 //! What each command does.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use harness::battery::Scenario;
 use harness::contract::Contract;
 use harness::judge::checks::CATALOGUE;
 use harness::judge::{Verdict, checks, render};
@@ -14,6 +15,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::args::{Args, Colour, Command, Output, Replay, Verify};
 use crate::exit::Exit;
 use crate::progress::Shown;
+use crate::say;
 
 /// Runs the command.
 pub fn run(args: Args) -> Exit {
@@ -29,7 +31,7 @@ fn in_runtime(work: impl Future<Output = Exit>) -> Exit {
     match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime.block_on(work),
         Err(error) => {
-            eprintln!("error: cannot start the asynchronous runtime: {error}");
+            say::line(&format!("error: cannot start the asynchronous runtime: {error}"));
             Exit::Rig
         }
     }
@@ -40,16 +42,22 @@ async fn verify(args: Verify) -> Exit {
         Ok(contract) => contract,
         Err(error) => return fail(&error.into()),
     };
+    let seed = match args.seed.map_or_else(seed_of_environment, |seed| Ok(Some(seed))) {
+        Ok(seed) => seed,
+        Err(error) => return fail(&error),
+    };
+    if let Some(Err(exit)) = args.output.junit.as_deref().map(writable) {
+        return exit;
+    }
     let shown = Arc::new(Shown::on_stderr());
-    let options =
-        VerifyOptions { only: args.only, seed: args.seed, path: Some(args.contract.clone()), runs: args.runs };
+    let options = VerifyOptions { only: args.only, seed, path: Some(args.contract.clone()), runs: args.runs };
     let work = harness::verify(contract, &options, shown.clone());
     let verified = tokio::select! {
         verified = work => verified,
         // Dropping the work ends every player and the service; the evidence so far stays in the run folder.
         exit = interrupted() => {
             shown.clear();
-            eprintln!("interrupted: every process is ended; `harness replay latest` judges what was recorded");
+            say::line("interrupted: every process is ended; `harness replay latest` judges what was recorded");
             return exit;
         }
     };
@@ -57,11 +65,18 @@ async fn verify(args: Verify) -> Exit {
     match verified {
         Ok(verified) => {
             let exit = show(&verified.verdict, &args.output);
-            eprintln!("run folder: {}", verified.folder.dir().display());
+            say::line(&format!("run folder: {}", verified.folder.dir().display()));
             exit
         }
         Err(error) => fail(&error),
     }
+}
+
+/// An empty variable counts as unset: CI systems set it so for an input that nobody gave.
+fn seed_of_environment() -> Result<Option<u64>, HarnessError> {
+    let Some(text) = std::env::var_os("HARNESS_SEED").filter(|v| !v.is_empty()) else { return Ok(None) };
+    let text = text.to_string_lossy().into_owned();
+    text.parse().map(Some).map_err(|_| HarnessError::BadSeed { text })
 }
 
 async fn interrupted() -> Exit {
@@ -79,14 +94,14 @@ fn replay(args: &Replay) -> Exit {
     let folder = match RunFolder::open(&args.run, &root(args.runs.as_deref())) {
         Ok(folder) => folder,
         Err(error) => {
-            eprintln!("error: {error}");
+            say::line(&format!("error: {error}"));
             return Exit::Usage;
         }
     };
     match harness::replay(&folder) {
         Ok(verdict) => show(&verdict, &args.output),
         Err(HarnessError::Record(error)) => {
-            eprintln!("error: {error}");
+            say::line(&format!("error: {error}"));
             Exit::Usage
         }
         Err(error) => fail(&error),
@@ -97,15 +112,11 @@ fn show(verdict: &Verdict, output: &Output) -> Exit {
     if let Some(path) = &output.junit
         && let Err(error) = std::fs::write(path, render::junit(verdict))
     {
-        eprintln!("error: cannot write {}: {error}", path.display());
+        say::line(&format!("error: cannot write {}: {error}", path.display()));
         return Exit::Rig;
     }
-    if output.json {
-        print(&render::json(verdict));
-    } else {
-        print(&render::terminal(verdict, &style(output.color)));
-    }
-    verdict.ruling.into()
+    let text = if output.json { render::json(verdict) } else { render::terminal(verdict, &style(output.color)) };
+    say::result(&text, verdict.ruling.into())
 }
 
 fn style(colour: Colour) -> render::Style {
@@ -119,24 +130,44 @@ fn style(colour: Colour) -> render::Style {
     render::Style { color, width: columns.unwrap_or(if terminal { 100 } else { 120 }) }
 }
 
-fn explain(check: Option<&str>) -> Exit {
-    let Some(asked) = check else {
-        for info in CATALOGUE {
-            print(&format!("{:<4} {:<26} {}\n", info.id, info.name, info.promise));
-        }
-        return Exit::Passed;
+fn explain(asked: Option<&str>) -> Exit {
+    let line = |info: &checks::CheckInfo| format!("{:<4} {:<26} {}\n", info.id, info.name, info.promise);
+    let Some(asked) = asked else {
+        return say::result(&CATALOGUE.iter().map(|info| line(info)).collect::<String>(), Exit::Passed);
     };
-    match checks::info(asked) {
-        Some(info) => {
-            print(&render::explain(info));
-            Exit::Passed
-        }
-        None => {
-            let known: Vec<_> = CATALOGUE.iter().map(|i| i.id).collect();
-            eprintln!("error: there is no check `{asked}`; known: {}", known.join(", "));
-            Exit::Usage
-        }
+    if let Some(info) = checks::info(asked) {
+        return say::result(&render::explain(info), Exit::Passed);
     }
+    if let Some(scenario) = Scenario::by_name(asked) {
+        let reads = |info: &&checks::CheckInfo| info.scenario.split(", ").any(|s| s == scenario.name() || s == "all");
+        let list: String = CATALOGUE.iter().filter(reads).map(line).collect();
+        return say::result(&format!("Checks that read the scenario {}:\n{list}", scenario.name()), Exit::Passed);
+    }
+    let checks: Vec<_> = CATALOGUE.iter().map(|i| i.id).collect();
+    let scenarios: Vec<_> = Scenario::ALL.iter().map(|s| s.name()).collect();
+    say::line(&format!(
+        "error: there is no check or scenario `{asked}`; checks: {}; scenarios: {}",
+        checks.join(", "),
+        scenarios.join(", ")
+    ));
+    Exit::Usage
+}
+
+/// Whether a file can be made there; looked at before a run of minutes, not after it.
+fn writable(file: &Path) -> Result<(), Exit> {
+    let new = !file.exists();
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(file);
+    if new && opened.is_ok() {
+        // Only the permission was asked for: a run that is interrupted leaves no empty report.
+        let _ = std::fs::remove_file(file);
+    }
+    opened.map(drop).map_err(|error| {
+        say::line(&format!(
+            "error: --junit {}: {error}; give a file in a folder that you may write to",
+            file.display()
+        ));
+        Exit::Usage
+    })
 }
 
 fn sweep(runs: Option<PathBuf>) -> Exit {
@@ -144,21 +175,26 @@ fn sweep(runs: Option<PathBuf>) -> Exit {
     let report = match harness::sweep::sweep(&root) {
         Ok(report) => report,
         Err(error) => {
-            eprintln!("error: {error}");
+            say::line(&format!("error: {error}"));
             return Exit::Rig;
         }
     };
-    for left in &report.ended {
-        print(&format!("ended {} (pid {}) of run {}\n", left.name, left.pid, left.run));
-    }
+    let mut text: String =
+        report.ended.iter().map(|l| format!("ended {} (pid {}) of run {}\n", l.name, l.pid, l.run)).collect();
     for (left, why) in &report.failed {
-        eprintln!("error: could not end {} (pid {}) of run {}: {why}", left.name, left.pid, left.run);
+        say::line(&format!("error: could not end {} (pid {}) of run {}: {why}", left.name, left.pid, left.run));
     }
     for (run, why) in &report.skipped {
-        eprintln!("skipped run {run}: {why}");
+        say::line(&format!("skipped run {run}: {why}"));
     }
-    print(&format!("{} runs looked at in {}, {} processes ended\n", report.runs, root.display(), report.ended.len()));
-    if report.failed.is_empty() { Exit::Passed } else { Exit::Rig }
+    text.push_str(&format!(
+        "{} runs looked at in {}, {} processes ended
+",
+        report.runs,
+        root.display(),
+        report.ended.len()
+    ));
+    say::result(&text, if report.failed.is_empty() { Exit::Passed } else { Exit::Rig })
 }
 
 fn root(runs: Option<&Path>) -> PathBuf {
@@ -167,12 +203,6 @@ fn root(runs: Option<&Path>) -> PathBuf {
 }
 
 fn fail(error: &HarnessError) -> Exit {
-    eprintln!("error: {error}");
+    say::line(&format!("error: {error}"));
     Exit::from(error)
-}
-
-/// A reader that goes away early (`| head`) is no failure of ours.
-fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }

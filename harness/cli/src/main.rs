@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod exit;
 mod progress;
+mod say;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
     // A panic is a bug of ours; whatever the harness has started is ended on the way here.
     let done = catch_unwind(AssertUnwindSafe(|| commands::run(args)));
     done.unwrap_or_else(|_| {
-        eprintln!("internal error: this is a bug in the harness; the message above says where");
+        say::line("internal error: this is a bug in the harness; the message above says where");
         Exit::Internal
     })
     .into()

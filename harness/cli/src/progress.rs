@@ -1,11 +1,13 @@
 //! Progress on stderr: a bar on a terminal, a line per scenario otherwise.
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::sync::Mutex;
 use std::time::Instant;
 
 use harness::Progress;
 use harness::judge::{Finding, Ruling};
+
+use crate::say;
 
 const BAR: usize = 24;
 
@@ -33,7 +35,7 @@ impl Shown {
     /// Takes the bar away, so that what follows begins on a clean line.
     pub fn clear(&self) {
         if self.terminal {
-            say("\r\x1b[K");
+            say::progress("\r\x1b[K");
         }
     }
 
@@ -45,9 +47,9 @@ impl Shown {
             let bar = format!("{}{}", "=".repeat(done), " ".repeat(BAR - done));
             let line = line.map(|l| format!("{l}\n")).unwrap_or_default();
             let running = clipped(&state.running.join(" "), 60);
-            say(&format!("\r\x1b[K{line}[{bar}] {}/{} {running}", state.judged, state.planned));
+            say::progress(&format!("\r\x1b[K{line}[{bar}] {}/{} {running}", state.judged, state.planned));
         } else if let Some(line) = line {
-            say(&format!("{line}\n"));
+            say::progress(&format!("{line}\n"));
         }
     }
 }
@@ -55,7 +57,7 @@ impl Shown {
 impl Progress for Shown {
     fn building(&self, command: &[String]) {
         let text = format!("building the service: {}\n", command.join(" "));
-        say(&text);
+        say::progress(&text);
     }
 
     fn planned(&self, scenarios: usize) {
@@ -82,10 +84,4 @@ impl Progress for Shown {
 
 fn clipped(text: &str, width: usize) -> String {
     if text.chars().count() <= width { text.to_owned() } else { text.chars().take(width - 1).chain(['…']).collect() }
-}
-
-/// Progress that cannot be written is not worth failing a run for.
-fn say(text: &str) {
-    let mut err = std::io::stderr().lock();
-    let _ = err.write_all(text.as_bytes()).and_then(|()| err.flush());
 }

@@ -13,6 +13,12 @@ pub enum ContractError {
         /// Why.
         source: std::io::Error,
     },
+    /// The file is no contract by its size.
+    #[error("the contract {} is larger than 1 MiB; give the path of a contract file", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+    },
     /// The text is not a contract.
     #[error("{origin}:{line}:{column}: {message}{}\n{excerpt}", hint.as_ref().map(|h| format!("; did you mean `{h}`?")).unwrap_or_default())]
     Syntax {

@@ -1,7 +1,7 @@
 //! The promises, and what a contract leaves unpromised.
 
 use judge::NotPromised;
-use judge::promise::{BreakerPolicy, IdempotencyPolicy, RetryPolicy};
+use judge::promise::{BreakerPolicy, Failure, IdempotencyPolicy, RetryPolicy};
 use serde::Deserialize;
 
 use super::Contract;
@@ -34,6 +34,12 @@ impl Contract {
         let timeout = promises.retry.as_ref().is_some_and(|r| r.attempt_timeout.is_some());
         if promises.breaker.is_some() && !timeout {
             note("B7", "promises.retry.attempt_timeout: when a call that hangs has failed");
+        }
+        if promises.retry.as_ref().is_some_and(|r| r.retries(Failure::Hang)) && !timeout {
+            note(
+                "R6 hang",
+                "promises.retry.attempt_timeout: \"hang\" is declared retryable, but no call is hung without it",
+            );
         }
         if promises.retry.as_ref().is_some_and(|r| !judge::checks::retry::excludes_a_herd(r)) {
             note("R3", "a law with jitter: the declared one lets a herd return as one");

@@ -67,7 +67,7 @@ pub enum PlaceError {
     /// The process ended before it was ready because its address is taken.
     #[error(
         "`{name}` ended before it was ready ({status}) because its address is in use{}{excerpt}",
-        port_advice(*.port)
+        port_advice(*.port, .excerpt)
     )]
     PortInUse {
         /// The process.
@@ -81,7 +81,8 @@ pub enum PlaceError {
     },
     /// The process runs but did not become ready in time.
     #[error(
-        "`{name}` was not ready within {deadline:.1?}: {waiting_for}; raise `ready.deadline` if it is slow{excerpt}"
+        "`{name}` was not ready within {deadline:.1?}: {waiting_for}; {}raise `ready.deadline` if it is slow{excerpt}",
+        ready_advice(.waiting_for)
     )]
     NotReady {
         /// The process.
@@ -171,12 +172,28 @@ impl fmt::Display for LogExcerpt {
     }
 }
 
-fn port_advice(port: Option<u16>) -> String {
+fn port_advice(port: Option<u16>, excerpt: &LogExcerpt) -> String {
+    let named = |port: u16| excerpt.lines.iter().any(|line| line.contains(&port.to_string()));
     match port {
+        Some(port) if !named(port) => format!(
+            ": its log does not mention port {port}, which was reserved for it; usually a fixed port in the service is \
+             the cause: let it listen on `{{service.port}}`"
+        ),
         Some(port) => {
             format!(": somebody took port {port} in the moment between our reservation and its bind; run again")
         }
         None => ": let it listen on {port} or on port 0 instead of a fixed port".to_owned(),
+    }
+}
+
+/// What the last refusal most likely means.
+fn ready_advice(waiting_for: &str) -> &'static str {
+    if waiting_for.contains("was answered") {
+        "correct `service.ready.path`, or "
+    } else if waiting_for.to_lowercase().contains("refused") {
+        "let it listen on `{service.port}`, or "
+    } else {
+        ""
     }
 }
 

@@ -1,0 +1,35 @@
+//! What a well-formed contract must also fulfil.
+
+mod fields;
+mod promises;
+mod rules;
+
+use super::{Contract, ContractError};
+
+/// A field, as a dotted path, and what is wrong with it.
+type Problem = (String, String);
+/// Nothing, or the first problem that was found.
+type Checked = Result<(), Problem>;
+
+impl Contract {
+    /// Checks what the syntax cannot.
+    pub(super) fn validate(&self, origin: &str) -> Result<(), ContractError> {
+        fields::check(self).and_then(|()| promises::check(&self.promises)).map_err(|p| invalid(origin, p))
+    }
+
+    /// Checks what only the place of the file can tell. A copy in a run folder lies elsewhere, so this is not part of
+    /// [`validate`](Self::validate).
+    pub(super) fn validate_place(&self, origin: &str) -> Result<(), ContractError> {
+        let Some(cwd) = self.service.cwd.as_deref().filter(|cwd| !cwd.contains(['{', '}'])) else { return Ok(()) };
+        let dir = self.dir.join(cwd);
+        if dir.is_dir() {
+            return Ok(());
+        }
+        let problem = format!("is `{cwd}`, but {} is not a directory; it is relative to the contract", dir.display());
+        Err(invalid(origin, ("service.cwd".to_owned(), problem)))
+    }
+}
+
+fn invalid(origin: &str, (field, problem): Problem) -> ContractError {
+    ContractError::Invalid { origin: origin.to_owned(), field, problem }
+}

@@ -1,0 +1,52 @@
+//! Rules that several fields share.
+
+use std::time::Duration;
+
+use reqwest::header::HeaderName;
+
+use super::Checked;
+
+/// The longest time that a battery can wait for.
+pub(super) const LONGEST: Duration = Duration::from_secs(600);
+const SHORTEST_TIMEOUT: Duration = Duration::from_millis(10);
+/// Headers that the client or HTTP itself sets: a service's own meaning of them could not be told from that.
+const RESERVED: [&str; 6] =
+    ["traceparent", "host", "content-length", "content-type", "transfer-encoding", "connection"];
+
+/// `Ok` when it holds, else the field with its problem.
+pub(super) fn require(holds: bool, field: &str, problem: impl FnOnce() -> String) -> Checked {
+    if holds { Ok(()) } else { Err((field.to_owned(), problem())) }
+}
+
+/// A time-out that a run can wait for.
+pub(super) fn timeout(field: &str, value: Duration) -> Checked {
+    require((SHORTEST_TIMEOUT..=LONGEST).contains(&value), field, || format!("is {value:?}; give 10ms to 10m"))
+}
+
+/// A header that the service may give a meaning to.
+pub(super) fn header(field: &str, name: &str) -> Checked {
+    require(HeaderName::from_bytes(name.as_bytes()).is_ok(), field, || {
+        format!("is `{}`, which is not a header name; give one such as Idempotency-Key", name.escape_debug())
+    })?;
+    let reserved = RESERVED.iter().any(|r| r.eq_ignore_ascii_case(name));
+    require(!reserved, field, || format!("is `{name}`, which HTTP or the harness itself sets; give another header"))
+}
+
+/// A text that can be handed to the operating system.
+pub(super) fn no_nul(field: &str, text: &str) -> Checked {
+    require(!text.contains('\0'), field, || "holds a NUL character; take it out".to_owned())
+}
+
+/// A program and its arguments.
+pub(super) fn command(field: &str, words: &[String]) -> Checked {
+    let named = words.first().is_some_and(|w| !w.trim().is_empty());
+    require(named, field, || "is empty; give the program and its arguments as a list".to_owned())?;
+    words.iter().try_for_each(|word| no_nul(field, word))
+}
+
+/// The name of an environment variable.
+pub(super) fn variable(field: &str, name: &str) -> Checked {
+    require(!name.is_empty() && !name.contains(['=', '\0']), field, || {
+        format!("has the name `{}`; a variable's name is not empty and has no `=` or NUL", name.escape_debug())
+    })
+}
