@@ -133,13 +133,17 @@ fn style(colour: Colour) -> render::Style {
 fn explain(asked: Option<&str>) -> Exit {
     let line = |info: &checks::CheckInfo| format!("{:<4} {:<26} {}\n", info.id, info.name, info.promise);
     let Some(asked) = asked else {
-        return say::result(&CATALOGUE.iter().map(|info| line(info)).collect::<String>(), Exit::Passed);
+        return say::result(&CATALOGUE.iter().map(line).collect::<String>(), Exit::Passed);
     };
     if let Some(info) = checks::info(asked) {
         return say::result(&render::explain(info), Exit::Passed);
     }
     if let Some(scenario) = Scenario::by_name(asked) {
-        let reads = |info: &&checks::CheckInfo| info.scenario.split(", ").any(|s| s == scenario.name() || s == "all");
+        let reads = |info: &&checks::CheckInfo| {
+            info.scenario
+                .split(", ")
+                .any(|s| s == scenario.name() || s == "all" || (s == "all timed" && scenario.is_timed()))
+        };
         let list: String = CATALOGUE.iter().filter(reads).map(line).collect();
         return say::result(&format!("Checks that read the scenario {}:\n{list}", scenario.name()), Exit::Passed);
     }
