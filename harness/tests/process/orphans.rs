@@ -28,8 +28,14 @@ async fn doomed_harness() {
 /// Starts the doomed harness in a process group of its own, ends it by `signal`, and waits for its services to go.
 fn end_by(signal: Signal) {
     let spec = again("orphans::doomed_harness", &[]);
-    let mut command = Command::new(&spec.command[0]);
-    command.args(&spec.command[1..]).stdout(Stdio::piped()).stderr(Stdio::null()).process_group(0);
+    // A background job of a shell without job control is born with SIGINT ignored, and so are its children: CI may be one.
+    let mut command = Command::new("env");
+    command
+        .arg("--default-signal=INT")
+        .args(&spec.command)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .process_group(0);
     let mut doomed = command.spawn().expect("it starts");
     let lines = BufReader::new(doomed.stdout.take().expect("a pipe")).lines();
     let said: Vec<String> = lines.map_while(Result::ok).take_while(|line| line != "waiting").collect();
@@ -43,7 +49,12 @@ fn end_by(signal: Signal) {
     // As a terminal does it on Ctrl-C: the whole group gets the signal.
     let group = Pid::from_raw(doomed.id().cast_signed()).expect("a pid");
     kill_process_group(group, signal).expect("it runs");
-    let status = doomed.wait().expect("it ends");
+    let mut ended = None;
+    eventually("the harness is ended by the signal", || {
+        ended = doomed.try_wait().expect("it can be asked");
+        ended.is_some()
+    });
+    let status = ended.expect("it ended");
     assert_eq!(status.signal(), Some(signal.as_raw()), "ended by something else");
     eventually(&format!("all services are gone after {signal:?}"), || family.iter().all(|id| !id.is_alive()));
 }
