@@ -38,11 +38,11 @@ impl Session {
         path: Option<&Path>,
         runs: Option<&Path>,
     ) -> Result<Self, HarnessError> {
+        let contract = contract.validated()?;
         placement(std::env::var("HARNESS_RIG").ok().as_deref())?;
         let here = std::env::current_dir().unwrap_or_default();
         let root = runs.map_or_else(|| runs_root(&here), Path::to_owned);
-        let text =
-            ContractText { path: path.unwrap_or(Path::new("<builder>")).to_owned(), text: contract.text.clone() };
+        let text = ContractText { path: path.unwrap_or(Path::new("<builder>")).to_owned(), text: contract.to_toml() };
         let start = Start { contract: Some(text), seed, placement: "process".to_owned(), tree: contract.dir.clone() };
         let (folder, register) = RunFolder::create(&root, &start)?;
         let lanes = Lanes::of_this_machine().map_err(HarnessError::Lanes)?;

@@ -138,3 +138,28 @@ fn the_place_of_the_file_is_checked() {
     assert!(matches!(absent, Err(ContractError::Invalid { field, .. }) if field == "service.cwd"));
     assert!(matches!(large, Err(ContractError::TooLarge { .. })));
 }
+
+/// Proves that a contract survives its own text: unchanged it keeps its comments, changed it is written anew, and what is
+/// read back promises the same.
+#[test]
+fn a_contract_is_written_as_it_is() {
+    let contract = Contract::parse(GOOD, "c.toml").expect("it is well formed");
+    assert_eq!(contract.to_toml(), GOOD);
+    let mut changed = contract.env("PAYMENTS_DEFECT", "no-jitter");
+    changed.promises.retry.as_mut().expect("promised").attempts = 7;
+    let text = changed.to_toml();
+    let read = Contract::parse(&text, "c.toml").unwrap_or_else(|e| panic!("{e}\n{text}"));
+    assert_eq!(read.promises, changed.promises);
+    assert_eq!((&read.service, &read.request, &read.links), (&changed.service, &changed.request, &changed.links));
+    assert_eq!((&read.ledger, &read.breaker_endpoint), (&changed.ledger, &changed.breaker_endpoint));
+    assert_eq!((&read.isolate, &read.noise, &read.telemetry), (&changed.isolate, &changed.noise, &changed.telemetry));
+}
+
+/// Proves that the builder cannot fail, and that what it builds is validated like a file.
+#[test]
+fn a_built_contract_is_validated() {
+    let built = Contract::of("shop", ["run-shop"], "/pay", "{amount} {reference}");
+    assert_eq!(Contract::parse(&built.to_toml(), "b").expect("well formed").service, built.service);
+    let wrong = Contract::of("shop", ["run-shop"], "pay", "{amount}").validated().expect_err("no leading slash");
+    assert!(wrong.to_string().contains("request.path"), "{wrong}");
+}

@@ -3,6 +3,7 @@
 //! One struct serves the TOML file and the Rust builder. Only what is promised is checked; what is not promised is
 //! listed. Unknown keys are errors with a suggestion and the offending line.
 
+mod builder;
 mod error;
 mod load;
 mod promised;
@@ -14,7 +15,7 @@ use std::time::Duration;
 
 use judge::duration;
 use judge::promise::Noise;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 pub use error::ContractError;
 pub use promised::Promises;
@@ -23,7 +24,7 @@ pub use promised::Promises;
 pub const VERSION: u32 = 1;
 
 /// A declared contract.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
     /// Format version; 1.
@@ -35,10 +36,10 @@ pub struct Contract {
     /// Dependencies behind chaos proxies, by name.
     pub links: BTreeMap<String, Link>,
     /// Where the service keeps its rows.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Ledger>,
     /// Where the service shows the state of its breaker.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub breaker_endpoint: Option<BreakerEndpoint>,
     /// What the service reports of itself.
     #[serde(default)]
@@ -61,18 +62,18 @@ pub struct Contract {
 }
 
 /// The service under test as a process.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Service {
     /// Name, also its `service.name` in spans.
     pub name: String,
     /// Command that builds it, run once before the first start.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<Vec<String>>,
     /// Program and arguments, templated.
     pub command: Vec<String>,
     /// Working directory, relative to the contract; default: where the contract lies.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Environment, templated.
     #[serde(default)]
@@ -92,7 +93,7 @@ pub struct Service {
 }
 
 /// When the service is ready.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ready {
     /// A path that answers 2xx.
@@ -109,7 +110,7 @@ impl Default for Ready {
 }
 
 /// How a client asks for one payment.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// Method.
@@ -129,12 +130,12 @@ pub struct Request {
     #[serde(default = "default_client_timeout", with = "duration")]
     pub timeout: Duration,
     /// Header that marks a degraded answer.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded_header: Option<String>,
 }
 
 /// A dependency behind a chaos proxy.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// What stands behind the proxy.
@@ -146,7 +147,7 @@ pub struct Link {
 }
 
 /// What stands behind a proxy.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Upstream {
     /// The harness's mock bank.
@@ -155,7 +156,7 @@ pub enum Upstream {
 }
 
 /// Where the service keeps its rows.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ledger {
     /// A SQLite file.
@@ -182,23 +183,28 @@ pub enum Ledger {
 }
 
 /// JSON pointers into one ledger row, e.g. `key = "/idempotencyKey"`.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Columns {
     /// The client's idempotency key.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
     /// The row's identity.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The key that is used towards the dependency.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub downstream_key: Option<String>,
     /// The amount in minor units.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub amount: Option<String>,
     /// The status.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
 }
 
 /// Where the service shows the state of its breaker.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum BreakerEndpoint {
     /// Spring Boot's actuator as resilience4j fills it.
@@ -229,7 +235,7 @@ pub enum BreakerEndpoint {
 }
 
 /// What the service reports of itself.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Telemetry {
     /// Whether it exports spans to the endpoint it is given.
@@ -238,7 +244,7 @@ pub struct Telemetry {
 }
 
 /// Extra environment for scenarios that measure one promise.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Isolate {
     /// While retries and idempotency are measured, e.g. the breaker switched off.

@@ -2,19 +2,22 @@
 
 use judge::NotPromised;
 use judge::promise::{BreakerPolicy, Failure, IdempotencyPolicy, RetryPolicy};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::Contract;
 
 /// What a service promises. What is absent is not checked.
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Promises {
     /// Retries towards the dependency.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetryPolicy>,
     /// Repeated keys.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency: Option<IdempotencyPolicy>,
     /// The circuit breaker towards the dependency.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub breaker: Option<BreakerPolicy>,
 }
 

@@ -10,18 +10,14 @@ use harness::judge::law::{LawName, LawSpec};
 pub fn payments() -> Contract {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/payments/contract.toml");
     let mut contract = Contract::load(path).expect("the reference contract is well formed");
-    contract.service.build = None;
-    contract.service.command = vec![env!("CARGO_BIN_EXE_payments").to_owned()];
     // A defect is chosen by a test, never by the shell that runs it.
     contract.service.pass_env.clear();
-    contract
+    contract.command([env!("CARGO_BIN_EXE_payments")])
 }
 
 /// The reference service with one named defect.
 pub fn payments_with(defect: &str) -> Contract {
-    let mut contract = payments();
-    contract.service.env.insert("PAYMENTS_DEFECT".to_owned(), defect.to_owned());
-    contract
+    payments().env("PAYMENTS_DEFECT", defect)
 }
 
 /// The reference service with another backoff law: one value configures the service and is what it is judged by.
