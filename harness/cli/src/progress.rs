@@ -1,7 +1,7 @@
 //! Progress on stderr: a bar on a terminal, a line per scenario otherwise.
 
 use std::io::IsTerminal;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 use std::time::Instant;
 
 use harness::Progress;
@@ -15,12 +15,13 @@ const BAR: usize = 24;
 #[derive(Debug)]
 pub struct Shown {
     terminal: bool,
-    begun: Instant,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
+    /// When the scenarios began; what was built before does not count.
+    begun: Option<Instant>,
     planned: usize,
     judged: usize,
     running: Vec<String>,
@@ -29,7 +30,7 @@ struct State {
 impl Shown {
     pub fn on_stderr() -> Self {
         let terminal = std::io::stderr().is_terminal();
-        Self { terminal, begun: Instant::now(), state: Mutex::default() }
+        Self { terminal, state: Mutex::default() }
     }
 
     /// Takes the bar away, so that what follows begins on a clean line.
@@ -39,8 +40,12 @@ impl Shown {
         }
     }
 
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
     fn update(&self, change: impl FnOnce(&mut State), line: Option<String>) {
-        let mut state = self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut state = self.lock();
         change(&mut state);
         if self.terminal {
             let done = (BAR * state.judged).checked_div(state.planned).unwrap_or(0);
@@ -61,7 +66,7 @@ impl Progress for Shown {
     }
 
     fn planned(&self, scenarios: usize) {
-        self.update(|s| s.planned = scenarios, None);
+        self.update(|s| (s.begun, s.planned) = (Some(Instant::now()), scenarios), None);
     }
 
     fn started(&self, scenario: &str) {
@@ -72,7 +77,8 @@ impl Progress for Shown {
         let worst = findings.iter().map(|f| f.ruling).max().unwrap_or(Ruling::Inconclusive);
         let bad: Vec<_> = findings.iter().filter(|f| f.ruling != Ruling::Pass).map(|f| f.check.as_str()).collect();
         let which = if bad.is_empty() { String::new() } else { format!("  {}", bad.join(" ")) };
-        let seconds = self.begun.elapsed().as_secs_f64();
+        let begun = self.lock().begun;
+        let seconds = begun.map_or(0.0, |begun| begun.elapsed().as_secs_f64());
         let line = format!("{:<12} {scenario:<18} {:>2} checks  {seconds:5.1} s{which}", worst.word(), findings.len());
         let change = |s: &mut State| {
             s.judged += 1;
