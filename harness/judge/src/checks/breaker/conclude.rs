@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use crate::checks::CheckInfo;
+use crate::checks::{CheckInfo, support};
 use crate::evidence::{At, Evidence};
-use crate::finding::{Fact, Finding, Line, MAX_LINES, Ruling};
+use crate::finding::{Fact, Finding, Line, Ruling};
 use crate::promise::Noise;
 use crate::stats::Tail;
 
@@ -97,7 +97,7 @@ pub(super) fn conclude(
         }
         finding.bug_class = Some(first.class.to_owned());
         finding.chance = Some(Tail::IMPOSSIBLE);
-        finding.lines = capped(broken.into_iter().flat_map(|b| b.lines).collect());
+        finding.lines = in_time(broken.into_iter().flat_map(|b| b.lines).collect());
         finding.exhibit = timeline::exhibit(view);
         return finding;
     }
@@ -105,7 +105,7 @@ pub(super) fn conclude(
     if let Some(pause) = pause {
         finding.headline = excused.first().map_or(pause.clone(), |b| format!("{} - but {pause}", b.what));
         finding.advice = Some("run it again on a quieter machine, or declare a larger noise bound".to_owned());
-        finding.lines = capped(excused.into_iter().flat_map(|b| b.lines).collect());
+        finding.lines = in_time(excused.into_iter().flat_map(|b| b.lines).collect());
     } else if let Some(gap) = gaps.first() {
         finding.headline = gap.clone();
         if gaps.len() > 1 {
@@ -160,18 +160,10 @@ fn pause(evidence: &Evidence, eps: Duration) -> Option<String> {
     (max > eps).then(|| format!("the machine paused for {}, longer than the noise bound of {}", ms(max), ms(eps)))
 }
 
-/// At most [`MAX_LINES`] lines, in time order; the last one counts what was left out.
-fn capped(mut lines: Vec<Line>) -> Vec<Line> {
+/// The lines of a finding in time order, no more than one may carry.
+fn in_time(mut lines: Vec<Line>) -> Vec<Line> {
     lines.sort_by_key(|l| l.at);
-    if lines.len() > MAX_LINES {
-        let left_out = lines.len() - (MAX_LINES - 1);
-        lines.truncate(MAX_LINES);
-        if let Some(last) = lines.last_mut() {
-            let at = last.at;
-            *last = Line { at, key: None, attempt: None, trace: None, text: format!("and {left_out} more lines") };
-        }
-    }
-    lines
+    support::capped(lines)
 }
 
 /// A line about something that arrived.

@@ -167,7 +167,7 @@ impl<'e> Case<'e> {
 
 /// At most [`MAX_LINES`] lines; the last one counts what was left out. They stay in the order of the breaches, so that
 /// the lines of one payment stand together.
-fn capped(mut lines: Vec<Line>) -> Vec<Line> {
+pub(in crate::checks) fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     if lines.len() > MAX_LINES {
         let left_out = lines.len() - (MAX_LINES - 1);
         lines.truncate(MAX_LINES);

@@ -6,7 +6,7 @@ mod lines;
 mod request;
 mod strays;
 
-pub(super) use case::{Case, Tally};
+pub(super) use case::{Case, Tally, capped};
 pub(super) use doubt::{pause, unfired};
 pub(super) use lines::{attempt_line, charge_line, digest, ms, outcome_line, outcome_words, row_line};
 pub(super) use request::{Request, failed, failure, requests, succeeded};
