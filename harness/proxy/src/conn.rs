@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use judge::evidence::{At, Connection, ConnectionEnd, Struck};
 
 use crate::link::Link;
-use crate::wire::{Inbox, Traffic, Wire};
+use crate::traffic::Traffic;
+use crate::wire::{Inbox, Wire};
 
 /// A client's socket and what it sent ahead.
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl ConnRecord {
             conn: link.conns.fetch_add(1, Ordering::AcqRel),
             accepted: link.clock.now(),
             requests: 0,
-            traffic: Arc::default(),
+            traffic: Traffic::within(&link.flow.client),
             fault: None,
             end: None,
         }
@@ -56,8 +57,8 @@ impl Drop for ConnRecord {
             accepted: self.accepted,
             closed: at.unwrap_or_else(|| self.link.clock.now()),
             requests: self.requests,
-            bytes_in: self.traffic.received.load(Ordering::Relaxed),
-            bytes_out: self.traffic.sent.load(Ordering::Relaxed),
+            bytes_in: self.traffic.received(),
+            bytes_out: self.traffic.sent(),
             end,
             fault: self.fault.take(),
         });

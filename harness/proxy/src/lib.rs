@@ -43,6 +43,7 @@ mod strike;
 mod sync;
 mod tasks;
 mod tcp;
+mod traffic;
 mod wire;
 
 pub use clock::Clock;

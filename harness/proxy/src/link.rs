@@ -16,6 +16,7 @@ use crate::log::Log;
 use crate::serve;
 use crate::sync::{locked, read, write};
 use crate::tasks::Tasks;
+use crate::traffic::Flow;
 
 /// Pause after a failed `accept`, which is out of descriptors or memory: trying again at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
@@ -34,6 +35,7 @@ pub(crate) struct Link {
     pub(crate) engine: Arc<Engine>,
     pub(crate) log: Log,
     pub(crate) live: Live,
+    pub(crate) flow: Flow,
     pub(crate) tasks: Arc<Tasks>,
     pub(crate) conns: Arc<AtomicU64>,
     pub(crate) ordinals: Mutex<KeyCounts>,

@@ -18,6 +18,7 @@ use crate::live::{Live, LiveAttempt};
 use crate::log::Log;
 use crate::rules::{Rule, RuleError};
 use crate::tasks::Tasks;
+use crate::traffic::Flow;
 
 /// A running proxy. Dropping it closes its ports at once and ends its connections; [`Proxy::shutdown`] also waits until
 /// they are gone and raises a panic of a background task again.
@@ -80,6 +81,7 @@ impl Proxy {
             engine: Arc::clone(&self.engine),
             log: self.log.clone(),
             live: Live::default(),
+            flow: Flow::default(),
             tasks: Arc::clone(&self.tasks),
             conns: Arc::clone(conns),
             ordinals: Mutex::new(KeyCounts::default()),

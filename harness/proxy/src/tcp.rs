@@ -2,15 +2,14 @@
 
 use std::io;
 use std::net::Shutdown;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use judge::evidence::ConnectionEnd;
 use socket2::SockRef;
 
 use crate::conn::{Client, ConnRecord};
 use crate::link::Link;
-use crate::wire::{Inbox, Traffic, Wire};
+use crate::traffic::Traffic;
+use crate::wire::{Inbox, Wire};
 
 /// Room for one read. It is given back whenever the connection is idle.
 const COPY_BYTES: usize = 64 << 10;
@@ -18,7 +17,7 @@ const COPY_BYTES: usize = 64 << 10;
 /// Passes bytes between a client and a freshly dialled upstream until both halves have ended.
 pub(crate) async fn serve(link: &Link, record: &mut ConnRecord, client: Client) {
     let upstream = match link.dial().await {
-        Ok((stream, _)) => Wire::new(stream, link.clock, Arc::<Traffic>::default()),
+        Ok((stream, _)) => Wire::new(stream, link.clock, Traffic::within(&link.flow.upstream)),
         Err(why) => {
             let text = format!("link `{}`, connection {}: {why}", link.name, record.conn);
             link.log.remark(link.clock.now(), "dial-failed", text);
@@ -70,7 +69,7 @@ async fn pump(from: &Client, to: &Client) -> io::Result<()> {
                 return Ok(());
             }
             Ok(n) => {
-                from.wire.traffic().received.fetch_add(n as u64, Ordering::Relaxed);
+                from.wire.traffic().came(n as u64);
                 to.wire.send(&buffer).await?;
             }
             Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}

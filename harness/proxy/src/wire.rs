@@ -9,7 +9,6 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -18,19 +17,13 @@ use socket2::SockRef;
 use tokio::net::TcpStream;
 
 use crate::clock::Clock;
+use crate::traffic::Traffic;
 
 /// Room that is made for each read.
 const READ_BYTES: usize = 16 << 10;
 /// What a client may send ahead while its exchange goes on. Behind more than this its FIN is not seen until the
 /// exchange is over.
 const AHEAD_BYTES: usize = 64 << 10;
-
-/// Bytes that went over a connection.
-#[derive(Debug, Default)]
-pub(crate) struct Traffic {
-    pub(crate) received: AtomicU64,
-    pub(crate) sent: AtomicU64,
-}
 
 /// A socket.
 #[derive(Debug)]
@@ -63,7 +56,7 @@ impl Wire {
             match self.stream.try_read_buf(&mut inbox.bytes) {
                 Ok(n) => {
                     inbox.came(n, self.clock.now());
-                    self.traffic.received.fetch_add(n as u64, Ordering::Relaxed);
+                    self.traffic.came(n as u64);
                     return Ok(n);
                 }
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
@@ -82,7 +75,7 @@ impl Wire {
             let now = self.clock.now();
             match self.stream.try_write(bytes) {
                 Ok(n) => {
-                    self.traffic.sent.fetch_add(n as u64, Ordering::Relaxed);
+                    self.traffic.went(n as u64);
                     bytes = &bytes[n..];
                     let first = *first.get_or_insert(now);
                     if bytes.is_empty() {

@@ -11,7 +11,8 @@ use super::body::{BodyReader, Framing, Taken};
 use super::head::{ResponseHead, length, may_be_response};
 use crate::config::Limits;
 use crate::link::Link;
-use crate::wire::{Inbox, Traffic, Wire};
+use crate::traffic::Traffic;
+use crate::wire::{Inbox, Wire};
 
 /// A connection to the upstream.
 #[derive(Debug)]
@@ -24,7 +25,7 @@ pub(crate) struct Upstream {
 impl Upstream {
     pub(crate) async fn dial(link: &Link) -> Result<Self, String> {
         let (stream, generation) = link.dial().await?;
-        let wire = Wire::new(stream, link.clock, Arc::<Traffic>::default());
+        let wire = Wire::new(stream, link.clock, Traffic::within(&link.flow.upstream));
         Ok(Self { wire, inbox: Inbox::default(), generation })
     }
 

@@ -60,9 +60,9 @@ pub(crate) async fn serve(
 /// Ends an idle connection because a rule now decides on connections: the next call needs a new one, and meets it.
 async fn retired(link: &Link, record: &mut ConnRecord, client: Client) {
     let fin = client.wire.fin();
-    let before = record.traffic.received.load(std::sync::atomic::Ordering::Relaxed);
+    let before = record.traffic.received();
     client.wire.linger(link.limits.linger_time).await;
-    if record.traffic.received.load(std::sync::atomic::Ordering::Relaxed) > before {
+    if record.traffic.received() > before {
         // The client's next request crossed our FIN. It failed like the ones that follow, but has no record.
         let text =
             format!("link `{}`, connection {}: a request crossed its end; it is not recorded", link.name, record.conn);
