@@ -1,6 +1,5 @@
 //! What a proxy is started with.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use judge::evidence::TimeBase;
@@ -57,8 +56,11 @@ impl ProxyConfig {
 pub struct LinkConfig {
     /// Its name, unique within the proxy.
     pub name: String,
-    /// Where it listens; port 0 lets the kernel choose.
-    pub listen: SocketAddr,
+    /// `host:port` where it listens; port 0 lets the kernel choose. Without a host it listens on every address, and the
+    /// empty text means a free port of every address.
+    pub listen: String,
+    /// Whether it listens at all; a disabled link refuses connections.
+    pub enabled: bool,
     /// `host:port` of the upstream, resolved at each dial. It may be set later; until then a dial fails.
     pub upstream: Option<String>,
     /// Whether it reads HTTP/1.1 or passes bytes.
@@ -75,7 +77,8 @@ impl LinkConfig {
     pub fn http(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
-            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
+            listen: "127.0.0.1:0".to_owned(),
+            enabled: true,
             upstream: None,
             mode: Mode::Http,
             key_header: None,
@@ -89,10 +92,17 @@ impl LinkConfig {
         Self { mode: Mode::Tcp, ..Self::http(name) }
     }
 
-    /// Sets where it listens.
+    /// Sets where it listens, `host:port`.
     #[must_use]
-    pub fn listen(mut self, address: SocketAddr) -> Self {
-        self.listen = address;
+    pub fn listen(mut self, address: impl ToString) -> Self {
+        self.listen = address.to_string();
+        self
+    }
+
+    /// Sets whether it listens.
+    #[must_use]
+    pub fn enabled(mut self, enabled: bool) -> Self {
+        self.enabled = enabled;
         self
     }
 

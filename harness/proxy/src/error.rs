@@ -6,12 +6,31 @@ use std::net::SocketAddr;
 /// Why a proxy could not be started or asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
-    /// No link at all.
-    #[error("a proxy needs at least one link")]
-    NoLinks,
-    /// Two links of one name, or an empty name.
-    #[error("link names must be unique and not empty; `{0}` is not")]
+    /// An empty or unprintable name.
+    #[error("link names must not be empty and have no control characters; `{0}` is not usable")]
     BadName(String),
+    /// Another link has the name.
+    #[error("there is a link `{0}` already; choose another name or remove it first")]
+    NameTaken(String),
+    /// The listen address cannot be understood or resolved.
+    #[error("link `{link}` cannot listen on `{address}`: {reason}; write host:port, for example 127.0.0.1:0")]
+    BadListen {
+        /// The link.
+        link: String,
+        /// What was given.
+        address: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The link is disabled, so it has no address.
+    #[error("link `{0}` is disabled and has no address; enable it first")]
+    Disabled(String),
+    /// More links than a proxy has.
+    #[error("a proxy has at most {limit} links; remove one first")]
+    TooManyLinks {
+        /// The limit.
+        limit: usize,
+    },
     /// A name that no link has.
     #[error("there is no link `{link}`; the links are: {links}")]
     UnknownLink {

@@ -30,6 +30,7 @@
 mod clock;
 mod config;
 mod conn;
+mod core;
 mod engine;
 mod error;
 mod http;
@@ -48,8 +49,10 @@ mod wire;
 
 pub use clock::Clock;
 pub use config::{DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
+pub use core::{AddLinkError, LinkStatus, MAX_LINKS};
 pub use engine::{Armed, Held, MAX_RULES, WaitError};
 pub use error::ProxyError;
+pub use link::LinkChange;
 pub use live::LiveAttempt;
 pub use log::{Event, Log, Page, SUBSCRIPTION_LIMIT, Subscription};
 pub use proxy::{AskError, Proxy};

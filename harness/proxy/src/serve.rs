@@ -17,10 +17,10 @@ use crate::wire::{Inbox, Wire};
 pub(crate) async fn connection(link: Arc<Link>, stream: TcpStream) {
     let mut record = ConnRecord::open(&link);
     // Subscribed before the decision, so that no arming falls between the two.
-    let retire = link.engine.retirements(link.index);
+    let retire = link.engine.retirements(link.id);
     let wire = Wire::new(stream, link.clock, Arc::clone(&record.traffic));
     let mut client = Client { wire, inbox: Inbox::default() };
-    if let Some(decision) = link.engine.decide_connection(link.index, record.conn) {
+    if let Some(decision) = link.engine.decide_connection(link.id, record.conn) {
         match struck(&link, &mut record, client, &decision).await {
             Some(spared) => client = spared,
             None => return,

@@ -42,6 +42,16 @@ impl Tasks {
         state.set.spawn(task);
     }
 
+    /// Takes tasks again after [`Tasks::stop`].
+    pub(crate) fn reopen(&self) {
+        locked(&self.state).stopped = false;
+    }
+
+    /// Keeps a panic that [`Tasks::stop`] returned, for the next one to return.
+    pub(crate) fn keep(&self, panic: Box<dyn Any + Send>) {
+        locked(&self.state).panic.get_or_insert(panic);
+    }
+
     /// Ends all tasks without waiting for them.
     pub(crate) fn abort(&self) {
         let mut state = locked(&self.state);

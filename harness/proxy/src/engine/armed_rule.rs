@@ -1,5 +1,6 @@
 //! A rule in force: its counters, and whether it strikes a given call.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
@@ -16,13 +17,13 @@ use crate::sync::locked;
 #[derive(Debug)]
 pub(crate) struct ArmedRule {
     pub(crate) rule: Rule,
-    pub(super) link: Option<usize>,
+    pub(super) link: Option<u64>,
     pub(super) on_connect: bool,
     pub(super) epoch: u64,
     applied: At,
     pub(super) expires: Option<At>,
     healed: OnceLock<At>,
-    counts: Mutex<Vec<LinkCounts>>,
+    counts: Mutex<HashMap<u64, LinkCounts>>,
     decided: AtomicU64,
     fired: AtomicU64,
     pub(crate) gate: Gate,
@@ -46,7 +47,7 @@ pub(crate) struct Strike {
 }
 
 impl ArmedRule {
-    pub(super) fn new(rule: Rule, link: Option<usize>, epoch: u64, applied: At) -> Self {
+    pub(super) fn new(rule: Rule, link: Option<u64>, epoch: u64, applied: At) -> Self {
         Self {
             link,
             on_connect: rule.decides_on_connect(),
@@ -67,7 +68,7 @@ impl ArmedRule {
         self: &Arc<Self>,
         seed: u64,
         epoch: u64,
-        link: usize,
+        link: u64,
         key: Option<&str>,
         who: Who<'_>,
     ) -> Option<Strike> {
@@ -82,7 +83,7 @@ impl ArmedRule {
         Some(Strike { rule: Arc::clone(self), fault: fault.clone(), delay, epoch })
     }
 
-    fn scheduled(&self, seed: u64, link: usize, key: Option<&str>, who: Who<'_>) -> Option<&Fault> {
+    fn scheduled(&self, seed: u64, link: u64, key: Option<&str>, who: Who<'_>) -> Option<&Fault> {
         let fault = self.rule.fault.as_ref();
         match &self.rule.schedule {
             Schedule::Always => fault,
@@ -113,23 +114,19 @@ impl ArmedRule {
         Duration::from_secs_f64(ms / 1e3)
     }
 
-    fn count_link(&self, link: usize) -> u64 {
+    fn count_link(&self, link: u64) -> u64 {
         self.counting(link, |counts| {
             counts.all += 1;
             counts.all
         })
     }
 
-    fn count_key(&self, link: usize, key: Option<&str>) -> Option<u64> {
+    fn count_key(&self, link: u64, key: Option<&str>) -> Option<u64> {
         self.counting(link, |counts| counts.keys.next(key).map(u64::from))
     }
 
-    fn counting<T>(&self, link: usize, f: impl FnOnce(&mut LinkCounts) -> T) -> T {
-        let mut counts = locked(&self.counts);
-        if counts.len() <= link {
-            counts.resize_with(link + 1, LinkCounts::default);
-        }
-        f(&mut counts[link])
+    fn counting<T>(&self, link: u64, f: impl FnOnce(&mut LinkCounts) -> T) -> T {
+        f(locked(&self.counts).entry(link).or_default())
     }
 
     pub(super) fn heal(&self, at: At) {

@@ -32,6 +32,7 @@ pub const MAX_RULES: usize = 10_000;
 /// What the engine knows of a link.
 #[derive(Debug)]
 struct Known {
+    id: u64,
     name: String,
     mode: Mode,
     /// Tells the link's idle connections that a rule now decides on connections.
@@ -49,14 +50,26 @@ struct FaultSet {
 pub(crate) struct Engine {
     clock: Clock,
     seed: u64,
-    links: Vec<Known>,
+    links: RwLock<Vec<Known>>,
     set: RwLock<Arc<FaultSet>>,
 }
 
 impl Engine {
-    pub(crate) fn new(clock: Clock, seed: u64, links: impl IntoIterator<Item = (String, Mode)>) -> Self {
-        let known = |(name, mode)| Known { name, mode, retire: watch::Sender::new(0) };
-        Self { clock, seed, links: links.into_iter().map(known).collect(), set: RwLock::default() }
+    pub(crate) fn new(clock: Clock, seed: u64) -> Self {
+        Self { clock, seed, links: RwLock::default(), set: RwLock::default() }
+    }
+
+    /// Rules may name this link from now on.
+    pub(crate) fn add_link(&self, id: u64, name: &str, mode: Mode) {
+        let known = Known { id, name: name.to_owned(), mode, retire: watch::Sender::new(0) };
+        write(&self.links).push(known);
+    }
+
+    /// Takes the rules that name this link out of force, and forgets the link.
+    pub(crate) fn remove_link(&self, id: u64) {
+        write(&self.links).retain(|known| known.id != id);
+        let bound: Vec<_> = read(&self.set).rules.iter().filter(|r| r.link == Some(id)).cloned().collect();
+        bound.iter().for_each(|rule| self.disarm(rule));
     }
 
     pub(crate) fn epoch(&self) -> u64 {
@@ -64,8 +77,13 @@ impl Engine {
     }
 
     /// Changes once for each arming of rules that decide on connections of link number `link`.
-    pub(crate) fn retirements(&self, link: usize) -> watch::Receiver<u64> {
-        self.links[link].retire.subscribe()
+    pub(crate) fn retirements(&self, link: u64) -> watch::Receiver<u64> {
+        let links = read(&self.links);
+        // A link that is being removed retires nothing more.
+        links
+            .iter()
+            .find(|known| known.id == link)
+            .map_or_else(|| watch::Sender::new(0).subscribe(), |known| known.retire.subscribe())
     }
 
     /// Puts all `rules` in force, or none.
@@ -85,7 +103,9 @@ impl Engine {
             if next.rules.len() >= MAX_RULES {
                 return Err(RuleError::TooMany { limit: MAX_RULES });
             }
-            let link = rule.link.as_ref().and_then(|name| self.index(name));
+            // Looked up under the set's lock: a link that goes meanwhile finds its rules in the set and takes them along.
+            let link =
+                rule.link.as_ref().map(|name| self.id(name).ok_or_else(|| self.no_link(&rule, name))).transpose()?;
             let armed = Arc::new(ArmedRule::new(rule, link, next.epoch, applied));
             next.rules.push(Arc::clone(&armed));
             fresh.push(armed);
@@ -110,16 +130,16 @@ impl Engine {
     }
 
     /// The one decision over a request on link number `link`.
-    pub(crate) fn decide(&self, link: usize, call: &Call<'_>, who: Who<'_>) -> Option<Strike> {
+    pub(crate) fn decide(&self, link: u64, call: &Call<'_>, who: Who<'_>) -> Option<Strike> {
         self.first(link, |rule| !rule.on_connect && rule.rule.matching.fits(call), call.key, who)
     }
 
     /// The one decision over a connection on link number `link`.
-    pub(crate) fn decide_connection(&self, link: usize, conn: u64) -> Option<Strike> {
+    pub(crate) fn decide_connection(&self, link: u64, conn: u64) -> Option<Strike> {
         self.first(link, |rule| rule.on_connect, None, Who::Conn(conn, 0))
     }
 
-    fn first(&self, link: usize, fits: impl Fn(&ArmedRule) -> bool, key: Option<&str>, who: Who<'_>) -> Option<Strike> {
+    fn first(&self, link: u64, fits: impl Fn(&ArmedRule) -> bool, key: Option<&str>, who: Who<'_>) -> Option<Strike> {
         let set = read(&self.set);
         if set.rules.is_empty() {
             return None;
@@ -136,25 +156,27 @@ impl Engine {
         if !rule.on_connect {
             return;
         }
-        let concerned = |(i, _): &(usize, &Known)| rule.link.is_none_or(|l| l == *i);
-        for (_, known) in self.links.iter().enumerate().filter(concerned) {
+        for known in read(&self.links).iter().filter(|known| rule.link.is_none_or(|l| l == known.id)) {
             known.retire.send_modify(|n| *n += 1);
         }
     }
 
-    fn index(&self, name: &str) -> Option<usize> {
-        self.links.iter().position(|l| l.name == name)
+    fn id(&self, name: &str) -> Option<u64> {
+        read(&self.links).iter().find(|known| known.name == name).map(|known| known.id)
     }
 
     fn check_link(&self, rule: &Rule) -> Result<(), RuleError> {
         let Some(name) = &rule.link else { return Ok(()) };
-        let Some(known) = self.index(name).map(|i| &self.links[i]) else {
-            let links = self.links.iter().map(|l| l.name.as_str()).collect::<Vec<_>>().join(", ");
-            return Err(RuleError::UnknownLink { rule: rule.id.clone(), link: name.clone(), links });
-        };
-        if known.mode == Mode::Tcp && rule.faults().any(|f| f.at != Phase::Connect) {
+        let mode = read(&self.links).iter().find(|known| known.name == *name).map(|known| known.mode);
+        let mode = mode.ok_or_else(|| self.no_link(rule, name))?;
+        if mode == Mode::Tcp && rule.faults().any(|f| f.at != Phase::Connect) {
             return Err(RuleError::NeedsHttp { rule: rule.id.clone(), link: name.clone() });
         }
         Ok(())
+    }
+
+    fn no_link(&self, rule: &Rule, name: &str) -> RuleError {
+        let links = read(&self.links).iter().map(|l| l.name.clone()).collect::<Vec<_>>().join(", ");
+        RuleError::UnknownLink { rule: rule.id.clone(), link: name.to_owned(), links }
     }
 }

@@ -59,7 +59,7 @@ fn decide(link: &Link, record: &ConnRecord, draft: &Draft, incoming: &Incoming) 
         Some(key) => Who::Key(key, draft.ordinal),
         None => Who::Conn(record.conn, record.requests),
     };
-    link.engine.decide(link.index, &call, who)
+    link.engine.decide(link.id, &call, who)
 }
 
 /// Reads the request whole and lets the fault strike before anything is forwarded.

@@ -127,9 +127,8 @@ async fn wrong_configurations_are_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").await.expect("bind");
     let taken = taken.local_addr().map(|addr| (taken, addr)).expect("addr");
     let cases: Vec<(Vec<LinkConfig>, &str)> = vec![
-        (vec![], "at least one link"),
-        (vec![LinkConfig::http("a"), LinkConfig::tcp("a")], "must be unique"),
-        (vec![LinkConfig::http(" ")], "not empty"),
+        (vec![LinkConfig::http("a"), LinkConfig::tcp("a")], "choose another name"),
+        (vec![LinkConfig::http(" ")], "must not be empty"),
         (vec![LinkConfig::http("a").upstream("host")], "write host:port"),
         (vec![LinkConfig::http("a").upstream("host:0")], "write host:port"),
         (vec![LinkConfig::http("a").key_header("not a header")], "not a header name"),

@@ -6,6 +6,7 @@ mod grammar;
 mod holds;
 mod kit;
 mod lifecycle;
+mod links;
 mod phases;
 mod program;
 mod schedules;

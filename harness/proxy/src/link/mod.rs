@@ -1,46 +1,59 @@
-//! One link: its listener, its upstream and what its connections share.
+//! One link: what its connections share, and its life (`life.rs`).
+
+mod accept;
+mod address;
+mod life;
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
-use std::time::Duration;
 
+pub use life::LinkChange;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
 use crate::clock::Clock;
-use crate::config::{Limits, Mode};
+use crate::config::{Limits, LinkConfig, Mode};
 use crate::engine::{Engine, KeyCounts, MAX_KEYS};
 use crate::live::Live;
 use crate::log::Log;
-use crate::serve;
 use crate::sync::{locked, read, write};
 use crate::tasks::Tasks;
 use crate::traffic::Flow;
 
-/// Pause after a failed `accept`, which is out of descriptors or memory: trying again at once would only spin.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
-
 /// What the connections of one link share.
 #[derive(Debug)]
 pub(crate) struct Link {
-    pub(crate) index: usize,
+    /// Its number, never used again for another link.
+    pub(crate) id: u64,
     pub(crate) name: String,
     pub(crate) mode: Mode,
     pub(crate) key_header: Option<String>,
     pub(crate) limits: Limits,
-    pub(crate) address: SocketAddr,
-    pub(crate) upstream: RwLock<Target>,
+    upstream: RwLock<Target>,
     pub(crate) clock: Clock,
     pub(crate) engine: Arc<Engine>,
     pub(crate) log: Log,
     pub(crate) live: Live,
     pub(crate) flow: Flow,
-    pub(crate) tasks: Arc<Tasks>,
     pub(crate) conns: Arc<AtomicU64>,
-    pub(crate) ordinals: Mutex<KeyCounts>,
-    /// Set when the proxy stops: what ends after that, ends unfinished.
-    pub(crate) stopping: Arc<AtomicBool>,
+    ordinals: Mutex<KeyCounts>,
+    /// Connections that are open now.
+    open: AtomicU64,
+    pub(crate) tasks: Tasks,
+    /// Set while the link stops: what ends after that, ends unfinished.
+    stopping: AtomicBool,
+    place: RwLock<Place>,
+    /// One change of its life at a time; data never waits for it.
+    changing: tokio::sync::Mutex<()>,
+}
+
+/// Where a link listens.
+#[derive(Debug)]
+struct Place {
+    /// The address as it was given; as it was resolved once it was bound.
+    listen: String,
+    /// The socket, while the link is enabled.
+    listener: Option<(Arc<TcpListener>, SocketAddr)>,
 }
 
 /// Where a link's upstream is.
@@ -51,7 +64,41 @@ pub(crate) struct Target {
     pub(crate) generation: u64,
 }
 
+/// What all links of a proxy share.
+#[derive(Debug, Clone)]
+pub(crate) struct Common {
+    pub(crate) clock: Clock,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) log: Log,
+    pub(crate) conns: Arc<AtomicU64>,
+}
+
 impl Link {
+    /// A link that does not listen yet.
+    pub(crate) fn new(id: u64, config: LinkConfig, common: Common) -> Self {
+        let upstream = Target { address: config.upstream.as_deref().map(Arc::from), generation: 0 };
+        Self {
+            id,
+            name: config.name,
+            mode: config.mode,
+            key_header: config.key_header,
+            limits: config.limits,
+            upstream: RwLock::new(upstream),
+            clock: common.clock,
+            engine: common.engine,
+            log: common.log,
+            live: Live::default(),
+            flow: Flow::default(),
+            conns: common.conns,
+            ordinals: Mutex::new(KeyCounts::default()),
+            open: AtomicU64::new(0),
+            tasks: Tasks::default(),
+            stopping: AtomicBool::new(false),
+            place: RwLock::new(Place { listen: config.listen, listener: None }),
+            changing: tokio::sync::Mutex::default(),
+        }
+    }
+
     pub(crate) fn target(&self) -> Target {
         read(&self.upstream).clone()
     }
@@ -60,6 +107,20 @@ impl Link {
         let mut target = write(&self.upstream);
         target.address = Some(Arc::from(address));
         target.generation += 1;
+    }
+
+    /// Where it listens, while it does.
+    pub(crate) fn bound(&self) -> Option<SocketAddr> {
+        read(&self.place).listener.as_ref().map(|(_, address)| *address)
+    }
+
+    /// The address it was last bound to, or was given.
+    pub(crate) fn listen(&self) -> String {
+        read(&self.place).listen.clone()
+    }
+
+    pub(crate) fn connections(&self) -> u64 {
+        self.open.load(Ordering::Relaxed)
     }
 
     pub(crate) fn is_stopping(&self) -> bool {
@@ -74,35 +135,6 @@ impl Link {
             self.log.spoil(self.clock.now(), "key-limit", text);
             0
         })
-    }
-
-    /// Accepts until the proxy stops. Dials happen in the connections' own tasks: one that hangs blocks nobody else.
-    pub(crate) async fn accept(self: Arc<Self>, listener: Arc<TcpListener>) {
-        let room = Arc::new(Semaphore::new(self.limits.connections.min(Semaphore::MAX_PERMITS)));
-        loop {
-            if room.available_permits() == 0 {
-                let text = format!("link `{}`: {} connections are open", self.name, self.limits.connections);
-                self.log.spoil(self.clock.now(), "connection-limit", text + "; further ones wait in the backlog");
-            }
-            let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-            let stream = match listener.accept().await {
-                Ok((stream, _)) => stream,
-                // A connection that ended in the backlog is no failure of ours.
-                Err(e) if e.kind() == std::io::ErrorKind::ConnectionAborted => continue,
-                Err(_) if self.is_stopping() => return,
-                Err(e) => {
-                    let text = format!("link `{}` cannot accept: {e}", self.name);
-                    self.log.spoil(self.clock.now(), "accept-failed", text);
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                    continue;
-                }
-            };
-            let link = Arc::clone(&self);
-            self.tasks.spawn(async move {
-                serve::connection(link, stream).await;
-                drop(permit);
-            });
-        }
     }
 
     /// Dials the upstream.

@@ -1,0 +1,82 @@
+//! The parts of a running proxy: its links, which may come and go, and what they share.
+
+mod links;
+mod status;
+
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, RwLock};
+
+use crate::clock::Clock;
+use crate::config::ProxyConfig;
+use crate::engine::Engine;
+use crate::link::{Common, Link};
+use crate::log::Log;
+use crate::sync::{locked, read};
+
+pub(crate) use links::check_upstream;
+pub use links::{AddLinkError, MAX_LINKS};
+pub use status::LinkStatus;
+
+/// A running proxy, as the control plane and the owner see it.
+#[derive(Debug)]
+pub(crate) struct Core {
+    pub(crate) clock: Clock,
+    pub(crate) seed: u64,
+    pub(crate) engine: Arc<Engine>,
+    pub(crate) log: Log,
+    links: RwLock<BTreeMap<String, Arc<Link>>>,
+    next_link: AtomicU64,
+    conns: Arc<AtomicU64>,
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+impl Core {
+    pub(crate) fn new(config: &ProxyConfig) -> Self {
+        let clock = Clock::new(config.time);
+        Self {
+            clock,
+            seed: config.seed,
+            engine: Arc::new(Engine::new(clock, config.seed)),
+            log: Log::new(config.log_limit),
+            links: RwLock::default(),
+            next_link: AtomicU64::new(0),
+            conns: Arc::default(),
+            panic: Mutex::default(),
+        }
+    }
+
+    /// Ends everything and waits until it is gone; the first panic of a background task.
+    pub(crate) async fn stop(&self) -> Option<Box<dyn Any + Send>> {
+        for link in self.all() {
+            self.keep(link.stop().await);
+        }
+        locked(&self.panic).take()
+    }
+
+    /// Ends everything at once, without waiting.
+    pub(crate) fn abort(&self) {
+        self.all().iter().for_each(|link| link.abort());
+    }
+
+    /// The links, sorted by name.
+    pub(crate) fn all(&self) -> Vec<Arc<Link>> {
+        read(&self.links).values().cloned().collect()
+    }
+
+    fn common(&self) -> Common {
+        Common {
+            clock: self.clock,
+            engine: Arc::clone(&self.engine),
+            log: self.log.clone(),
+            conns: Arc::clone(&self.conns),
+        }
+    }
+
+    fn keep(&self, panic: Option<Box<dyn Any + Send>>) {
+        if let Some(panic) = panic {
+            locked(&self.panic).get_or_insert(panic);
+        }
+    }
+}

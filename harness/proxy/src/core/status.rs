@@ -1,0 +1,34 @@
+//! What a link is right now.
+
+use crate::config::Mode;
+use crate::link::Link;
+
+/// What a link is right now.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkStatus {
+    /// Its name.
+    pub name: String,
+    /// What it understands.
+    pub mode: Mode,
+    /// Where it listens, resolved; as it was given while it has never been enabled.
+    pub listen: String,
+    /// `host:port` of its upstream.
+    pub upstream: Option<String>,
+    /// Whether it accepts connections.
+    pub enabled: bool,
+    /// Connections that are open.
+    pub connections: u64,
+}
+
+impl LinkStatus {
+    pub(crate) fn of(link: &Link) -> Self {
+        Self {
+            name: link.name.clone(),
+            mode: link.mode,
+            listen: link.listen(),
+            upstream: link.target().address.map(|a| a.to_string()),
+            enabled: link.bound().is_some(),
+            connections: link.connections(),
+        }
+    }
+}
