@@ -1,18 +1,13 @@
 //! Links that pass bytes: each half of a connection ends on its own, and a RST on one side is a RST on the other.
 
 use std::io;
-use std::net::Shutdown;
 
 use judge::evidence::ConnectionEnd;
-use socket2::SockRef;
 
 use crate::conn::{Client, ConnRecord};
 use crate::link::Link;
 use crate::traffic::Traffic;
 use crate::wire::{Inbox, Wire};
-
-/// Room for one read. It is given back whenever the connection is idle.
-const COPY_BYTES: usize = 64 << 10;
 
 /// Passes bytes between a client and a freshly dialled upstream until both halves have ended.
 pub(crate) async fn serve(link: &Link, record: &mut ConnRecord, client: Client) {
@@ -59,21 +54,13 @@ async fn pump(from: &Client, to: &Client) -> io::Result<()> {
     if !from.inbox.is_empty() {
         to.wire.send(from.inbox.bytes()).await?;
     }
-    loop {
-        from.wire.stream().readable().await?;
-        let mut buffer = Vec::with_capacity(COPY_BYTES);
-        match from.wire.stream().try_read_buf(&mut buffer) {
-            Ok(0) => {
-                // An error says that the other side is gone, which its own direction reports.
-                let _gone = SockRef::from(to.wire.stream()).shutdown(Shutdown::Write);
-                return Ok(());
-            }
-            Ok(n) => {
-                from.wire.traffic().came(n as u64);
-                to.wire.send(&buffer).await?;
-            }
-            Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
-            Err(e) => return Err(e),
-        }
+    let mut inbox = Inbox::default();
+    while from.wire.fill(&mut inbox).await? > 0 {
+        to.wire.send(inbox.bytes()).await?;
+        inbox.clear();
+        inbox.shrink();
     }
+    // An error would say that the other side is gone, which its own direction reports.
+    to.wire.fin();
+    Ok(())
 }

@@ -4,14 +4,15 @@
 //! after. A gap from a failure to the next arrival is therefore never measured too short by the proxy's own slowness:
 //! the error has one sign, which the judge's noise bound allows for.
 
-use std::collections::VecDeque;
+mod inbox;
+mod stream;
+
 use std::io;
 use std::mem::MaybeUninit;
 use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
 use judge::evidence::At;
 use socket2::SockRef;
 use tokio::net::TcpStream;
@@ -19,8 +20,9 @@ use tokio::net::TcpStream;
 use crate::clock::Clock;
 use crate::traffic::Traffic;
 
-/// Room that is made for each read.
-const READ_BYTES: usize = 16 << 10;
+pub(crate) use inbox::Inbox;
+pub(crate) use stream::{Io, ResetHandle};
+
 /// What a client may send ahead while its exchange goes on. Behind more than this its FIN is not seen until the
 /// exchange is over.
 const AHEAD_BYTES: usize = 64 << 10;
@@ -52,8 +54,7 @@ impl Wire {
     pub(crate) async fn fill(&self, inbox: &mut Inbox) -> io::Result<usize> {
         loop {
             self.stream.readable().await?;
-            inbox.bytes.reserve(READ_BYTES);
-            match self.stream.try_read_buf(&mut inbox.bytes) {
+            match self.stream.try_read_buf(inbox.room()) {
                 Ok(n) => {
                     inbox.came(n, self.clock.now());
                     self.traffic.came(n as u64);
@@ -139,83 +140,18 @@ impl Wire {
         let _late = tokio::time::timeout(at_most, self.silence()).await;
     }
 
-    pub(crate) fn stream(&self) -> &TcpStream {
-        &self.stream
+    /// The socket itself, when nothing stands between its bytes and ours.
+    pub(crate) fn plain(&self) -> Option<&TcpStream> {
+        Some(&self.stream)
     }
 
+    /// What counts its bytes, for code that moves them past this type.
     pub(crate) fn traffic(&self) -> &Traffic {
         &self.traffic
     }
-}
 
-/// Bytes that came and were not yet looked at, and when they came.
-#[derive(Debug, Default)]
-pub(crate) struct Inbox {
-    bytes: BytesMut,
-    /// For each read: the stream position behind it, and its moment.
-    marks: VecDeque<(u64, At)>,
-    received: u64,
-    last: At,
-}
-
-impl Inbox {
-    fn came(&mut self, n: usize, at: At) {
-        self.received += n as u64;
-        self.last = at;
-        if n > 0 {
-            self.marks.push_back((self.received, at));
-        }
-    }
-
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.bytes.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.bytes.is_empty()
-    }
-
-    /// When the first of the bytes came.
-    pub(crate) fn first_came(&self) -> At {
-        self.marks.front().map_or(self.last, |(_, at)| *at)
-    }
-
-    /// When the last read ended, also when it met the end of the stream or an error.
-    pub(crate) fn last_came(&self) -> At {
-        self.last
-    }
-
-    pub(crate) fn take(&mut self, n: usize) -> Bytes {
-        let taken = self.bytes.split_to(n).freeze();
-        self.forget_marks();
-        taken
-    }
-
-    pub(crate) fn skip(&mut self, n: usize) {
-        self.bytes.advance(n);
-        self.forget_marks();
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.bytes.clear();
-        self.forget_marks();
-    }
-
-    /// Gives memory back while the connection is idle.
-    pub(crate) fn shrink(&mut self) {
-        if self.bytes.is_empty() {
-            self.bytes = BytesMut::new();
-        }
-    }
-
-    fn forget_marks(&mut self) {
-        let position = self.received - self.bytes.len() as u64;
-        while self.marks.front().is_some_and(|(upto, _)| *upto <= position) {
-            self.marks.pop_front();
-        }
+    /// As a stream for code that drives one itself. What is in `inbox` is read first.
+    pub(crate) fn into_io(self, inbox: Inbox) -> Io {
+        Io::new(self.stream, inbox, self.clock, self.traffic)
     }
 }
