@@ -33,6 +33,7 @@ mod conn;
 mod core;
 mod engine;
 mod error;
+mod h2;
 mod http;
 mod link;
 mod live;
@@ -57,8 +58,8 @@ pub use live::LiveAttempt;
 pub use log::{Event, Log, Page, SUBSCRIPTION_LIMIT, Subscription};
 pub use proxy::{AskError, Proxy};
 pub use rules::{
-    Delay, Effect, Fault, HeaderIs, HoldThen, MAX_RULES_BYTES, Match, OrdinalRange, Per, Phase, Rule, RuleError,
-    Schedule, Step, Then, rules_from_json,
+    Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, MAX_RULES_BYTES, Match, OrdinalRange,
+    Per, Phase, Rule, RuleError, Schedule, Step, Then, rules_from_json,
 };
 
 /// Compiles the README's example.

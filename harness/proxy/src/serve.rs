@@ -61,8 +61,8 @@ async fn struck(link: &Link, record: &mut ConnRecord, mut client: Client, decisi
         Onward::GoOn => return Some(client),
         Onward::End(Terminal::Reset) => record.ended(ConnectionEnd::ResetByFault, Some(client.wire.reset())),
         Onward::End(Terminal::Hang) => record.ended(ConnectionEnd::ByClient, Some(client.wire.silence().await)),
-        // A reply cannot be armed at `connect`; validation sees to that.
-        Onward::End(Terminal::Close | Terminal::Reply { .. }) => {
+        // Nothing else that ends can be armed at `connect`; validation sees to that.
+        Onward::End(_) => {
             record.ended(ConnectionEnd::CutByFault, Some(client.wire.fin()));
             client.wire.linger(link.limits.linger_time).await;
         }

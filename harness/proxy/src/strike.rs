@@ -7,7 +7,7 @@ use judge::evidence::Struck;
 
 use crate::clock::{Clock, pause};
 use crate::engine::{Held, Passage, Strike};
-use crate::rules::{Effect, HoldThen};
+use crate::rules::{Effect, GrpcStatus, HoldThen, Http2Code};
 
 /// Whether the exchange goes on after its fault.
 #[derive(Debug)]
@@ -25,6 +25,24 @@ pub(crate) enum Terminal {
     Reset,
     Close,
     Hang,
+    RstStream(Http2Code),
+    GoAway { code: Http2Code, last_stream: Option<u32> },
+    GrpcStatus(GrpcStatus),
+}
+
+impl Terminal {
+    /// The nearest thing that HTTP/1.1 has.
+    pub(crate) fn on_http1(self) -> Self {
+        match self {
+            Self::RstStream(_) => Self::Reset,
+            Self::GoAway { .. } => Self::Close,
+            Self::GrpcStatus(status) => {
+                let headers = crate::h2::grpc_fields(&status).collect();
+                Self::Reply { status: 200, headers, body: String::new() }
+            }
+            other => other,
+        }
+    }
 }
 
 /// Carries out a wait, and hands back what ends the exchange. The caller watches the client meanwhile and drops this
@@ -55,5 +73,10 @@ pub(crate) async fn strike(strike: &Strike, slot: &mut Option<Struck>, clock: Cl
         Effect::Reset => Onward::End(Terminal::Reset),
         Effect::Close => Onward::End(Terminal::Close),
         Effect::Hang => Onward::End(Terminal::Hang),
+        Effect::RstStream { code } => Onward::End(Terminal::RstStream(*code)),
+        Effect::GoAway { code, last_stream } => {
+            Onward::End(Terminal::GoAway { code: *code, last_stream: *last_stream })
+        }
+        Effect::GrpcStatus(status) => Onward::End(Terminal::GrpcStatus(status.clone())),
     }
 }

@@ -66,6 +66,9 @@ pub struct Upstream {
     /// Status of the upstream's answer; withheld from the client when the fault says so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
+    /// `grpc-status` of the upstream's answer, from its trailers (or its head, when it has nothing else).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grpc_status: Option<u32>,
     /// End of the upstream's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<At>,
@@ -85,6 +88,9 @@ pub struct Reply {
     /// `Retry-After` as the client saw it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<String>,
+    /// `grpc-status` as the client saw it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grpc_status: Option<u32>,
     /// First byte written to the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<At>,

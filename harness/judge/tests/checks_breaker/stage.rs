@@ -241,7 +241,7 @@ impl Stage {
             head: At(arrived),
             received: Some(At(arrived)),
             upstream: Upstream::default(),
-            reply: Reply { end, status, retry_after: None, first_byte: None, ended: At(ended) },
+            reply: Reply { end, status, retry_after: None, grpc_status: None, first_byte: None, ended: At(ended) },
             fault,
         });
     }

@@ -170,7 +170,14 @@ impl World {
             head: At(arrived),
             received: Some(At(arrived + 1)),
             upstream,
-            reply: Reply { end, status, retry_after: None, first_byte: status.map(|_| At(ended)), ended: At(ended) },
+            reply: Reply {
+                end,
+                status,
+                retry_after: None,
+                grpc_status: None,
+                first_byte: status.map(|_| At(ended)),
+                ended: At(ended),
+            },
             fault: fault.map(|f| Struck {
                 rule: "f".to_owned(),
                 what: f.what(),
@@ -232,7 +239,7 @@ impl World {
                 context,
             });
         }
-        Upstream { sent: Some(At(at)), status: Some(201), answered: Some(At(at + MS)), error: None }
+        Upstream { sent: Some(At(at)), status: Some(201), answered: Some(At(at + MS)), ..Upstream::default() }
     }
 
     fn client_span(&mut self, trace: TraceId, span: SpanId, (start, end): (u64, u64), status: Option<u16>) {

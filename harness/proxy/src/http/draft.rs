@@ -15,6 +15,7 @@ use crate::wire::Span;
 pub(crate) struct Progress {
     pub(crate) status: Option<u16>,
     pub(crate) retry_after: Option<String>,
+    pub(crate) grpc_status: Option<u32>,
     pub(crate) first_byte: Option<At>,
     /// The last byte so far.
     pub(crate) last_byte: Option<At>,
@@ -136,6 +137,7 @@ impl Drop for Draft {
                 end,
                 status: self.reply.status,
                 retry_after: self.reply.retry_after.take(),
+                grpc_status: self.reply.grpc_status,
                 first_byte: self.reply.first_byte,
                 ended,
             },

@@ -81,14 +81,14 @@ pub(super) async fn end_by_fault(
     aftermath: Aftermath,
 ) -> After {
     let link = exchange.link;
-    match terminal {
-        Terminal::Reset => {
+    match terminal.on_http1() {
+        Terminal::Reset | Terminal::RstStream(_) => {
             let at = client.wire.reset();
             draft.reply.ended(End::Reset, at);
             aftermath.follow(link, draft);
             After::Over(ConnectionEnd::ResetByFault, Some(at))
         }
-        Terminal::Close => {
+        Terminal::Close | Terminal::GoAway { .. } | Terminal::GrpcStatus(_) => {
             let at = client.wire.fin();
             draft.reply.ended(End::Cut, at);
             aftermath.follow(link, draft);

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::http2::{GrpcStatus, Http2Code};
+
 /// A fault: a phase of the exchange and an effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -85,6 +87,22 @@ pub enum Effect {
         #[serde(default)]
         then: HoldThen,
     },
+    /// Ends the HTTP/2 stream with RST_STREAM and this code. On HTTP/1.1 it is [`Effect::Reset`].
+    RstStream {
+        /// The code.
+        code: Http2Code,
+    },
+    /// Sends GOAWAY and then FIN: every stream of the HTTP/2 connection ends. On HTTP/1.1 it is [`Effect::Close`].
+    #[serde(rename = "goaway")]
+    GoAway {
+        /// The code.
+        code: Http2Code,
+        /// The last stream that counts as worked on; the last one that arrived when absent.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        last_stream: Option<u32>,
+    },
+    /// Answers the client with a gRPC status; HTTP status 200. On HTTP/1.1 the status is in the header fields.
+    GrpcStatus(GrpcStatus),
 }
 
 /// How long a delay is.
@@ -176,7 +194,7 @@ impl Effect {
         Effect::Reply { status, headers: BTreeMap::new(), body: String::new() }
     }
 
-    /// Its word in the event log; a reply's carries its status.
+    /// Its word in the event log; a reply's carries its status, and those of HTTP/2 their codes.
     #[must_use]
     pub fn word(&self) -> String {
         match self {
@@ -186,6 +204,9 @@ impl Effect {
             Effect::Close => "close".to_owned(),
             Effect::Hang => "hang".to_owned(),
             Effect::Hold { .. } => "hold".to_owned(),
+            Effect::RstStream { code } => format!("rst_stream {code}"),
+            Effect::GoAway { code, .. } => format!("goaway {code}"),
+            Effect::GrpcStatus(status) => format!("grpc_status {}", status.code),
         }
     }
 }

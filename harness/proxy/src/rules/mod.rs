@@ -4,6 +4,7 @@
 
 mod error;
 mod fault;
+mod http2;
 mod matching;
 mod read;
 mod schedule;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::RuleError;
 pub use fault::{Delay, Effect, Fault, HoldThen, Phase};
+pub use http2::{GrpcCode, GrpcStatus, Http2Code};
 pub(crate) use matching::Call;
 pub use matching::{HeaderIs, Match, OrdinalRange};
 pub use read::{MAX_RULES_BYTES, rules_from_json};

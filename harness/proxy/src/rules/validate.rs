@@ -1,6 +1,6 @@
 //! What must hold of a rule before it may be armed. Everything is checked here, once.
 
-use super::{Delay, Effect, Fault, HeaderIs, Match, Phase, Rule, RuleError, Schedule, Step};
+use super::{Delay, Effect, Fault, GrpcStatus, HeaderIs, Match, Phase, Rule, RuleError, Schedule, Step};
 
 /// The longest delay, hold and time to live: a day. A longer one is a slip of units.
 const MAX_MS: u64 = 86_400_000;
@@ -8,6 +8,10 @@ const MAX_MS: u64 = 86_400_000;
 const MAX_ID_BYTES: usize = 200;
 /// The largest body of a reply.
 const MAX_REPLY_BYTES: usize = 1 << 20;
+/// The longest message of a gRPC status.
+const MAX_GRPC_MESSAGE_BYTES: usize = 4096;
+/// The highest number of an HTTP/2 stream.
+const MAX_STREAM: u32 = (1 << 31) - 1;
 /// The longest sequence.
 const MAX_STEPS: usize = 10_000;
 
@@ -114,12 +118,29 @@ impl Check<'_> {
             }
             _ => self.that(&after, fault.after_bytes.is_none(), "goes with `at = \"response_body\"` only")?,
         }
-        self.effect(&format!("{field}.effect.{name}"), &fault.effect)
+        let effect = format!("{field}.effect.{name}");
+        if let Effect::GrpcStatus(status) = &fault.effect {
+            return self.grpc(&effect, fault.at, status);
+        }
+        self.effect(&effect, &fault.effect)
+    }
+
+    fn grpc(&self, field: &str, at: Phase, status: &GrpcStatus) -> Result<(), RuleError> {
+        let fits = status.message.as_ref().is_none_or(|m| m.len() <= MAX_GRPC_MESSAGE_BYTES);
+        self.that(&format!("{field}.message"), fits, "must not be longer than 4096 bytes")?;
+        let holds = status.retry_pushback_ms.is_none_or(|ms| (-1..=MAX_MS as i64).contains(&ms));
+        self.that(&format!("{field}.retry_pushback_ms"), holds, "must be -1 (do not retry) to 86400000 (a day)")?;
+        let holds = !status.after_messages || at == Phase::Response;
+        self.that(&format!("{field}.after_messages"), holds, "goes with `at = \"response\"` only")
     }
 
     fn effect(&self, field: &str, effect: &Effect) -> Result<(), RuleError> {
         match effect {
-            Effect::Reset | Effect::Close | Effect::Hang => Ok(()),
+            Effect::Reset | Effect::Close | Effect::Hang | Effect::RstStream { .. } => Ok(()),
+            Effect::GoAway { last_stream, .. } => {
+                let holds = last_stream.is_none_or(|n| n <= MAX_STREAM);
+                self.that(&format!("{field}.last_stream"), holds, "must be at most 2147483647")
+            }
             Effect::Hold { timeout_ms, .. } => {
                 let holds = (1..=MAX_MS).contains(timeout_ms);
                 self.that(&format!("{field}.timeout_ms"), holds, "must be 1 to 86400000 (a day)")
@@ -139,6 +160,8 @@ impl Check<'_> {
                 self.that(&format!("{field}.body"), fits, "must not be longer than 1 MiB")?;
                 headers.iter().try_for_each(|(name, value)| self.header(field, name, value))
             }
+            // Checked with its phase.
+            Effect::GrpcStatus(_) => Ok(()),
         }
     }
 
@@ -166,9 +189,10 @@ impl Check<'_> {
 /// Effects that mean something at a phase.
 fn effects_at(phase: Phase) -> &'static str {
     match phase {
-        Phase::Connect | Phase::ResponseBody => "delay, reset, close, hang, hold",
+        Phase::Connect => "delay, reset, close, hang, hold",
+        Phase::ResponseBody => "delay, reset, close, hang, hold, rst_stream, goaway, grpc_status",
         Phase::Request | Phase::Forwarded | Phase::ResponseHead | Phase::Response => {
-            "reply, delay, reset, close, hang, hold"
+            "reply, delay, reset, close, hang, hold, rst_stream, goaway, grpc_status"
         }
     }
 }

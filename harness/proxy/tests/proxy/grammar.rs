@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chaos_proxy::{
-    Delay, Effect, Fault, HeaderIs, HoldThen, Match, OrdinalRange, Per, Phase, Rule, RuleError, Schedule, Step, Then,
-    rules_from_json,
+    Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, Match, OrdinalRange, Per, Phase, Rule,
+    RuleError, Schedule, Step, Then, rules_from_json,
 };
 use proptest::prelude::*;
 
@@ -19,6 +19,16 @@ fn effect() -> impl Strategy<Value = Effect> {
         Just(Effect::Reset),
         Just(Effect::Close),
         Just(Effect::Hang),
+        (0..20_u32).prop_map(|n| Effect::RstStream { code: Http2Code(n) }),
+        (0..20_u32, proptest::option::of(0..99_u32))
+            .prop_map(|(n, last_stream)| Effect::GoAway { code: Http2Code(n), last_stream }),
+        (0..17_u32, proptest::option::of("[ -~]{0,9}"), proptest::option::of(-1..99_i64)).prop_map(
+            |(n, message, retry_pushback_ms)| Effect::GrpcStatus(GrpcStatus {
+                message,
+                retry_pushback_ms,
+                ..GrpcCode::new(n).expect("a code").into()
+            })
+        ),
         ms.clone().prop_map(|ms| Effect::Delay(Delay::Ms(ms))),
         (ms.clone(), ms).prop_map(|(a, b)| Effect::Delay(Delay::Uniform { lo_ms: a.min(b), hi_ms: a.max(b) })),
         (1..1000_u64, any::<bool>()).prop_map(|(timeout_ms, reset)| Effect::Hold {

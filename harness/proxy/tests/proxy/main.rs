@@ -3,6 +3,7 @@
 mod departure;
 mod framing;
 mod grammar;
+mod h2;
 mod holds;
 mod kit;
 mod lifecycle;

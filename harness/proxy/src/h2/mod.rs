@@ -1,0 +1,5 @@
+//! HTTP/2 links.
+
+mod grpc;
+
+pub(crate) use grpc::grpc_fields;

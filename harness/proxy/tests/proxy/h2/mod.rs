@@ -1,0 +1,3 @@
+//! HTTP/2 and gRPC over real sockets.
+
+mod grammar;
