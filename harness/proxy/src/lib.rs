@@ -27,6 +27,7 @@
 
 #![deny(missing_docs)]
 
+mod api;
 mod clock;
 mod config;
 mod conn;
@@ -48,6 +49,7 @@ mod tcp;
 mod traffic;
 mod wire;
 
+pub use api::{ApiError, ApiOptions, ApiServer, Journal, Level, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS};
 pub use clock::Clock;
 pub use config::{DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
 pub use core::{AddLinkError, LinkStatus, MAX_LINKS};

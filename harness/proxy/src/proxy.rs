@@ -37,6 +37,10 @@ impl Proxy {
         Ok(proxy)
     }
 
+    pub(crate) fn core(&self) -> &Arc<Core> {
+        &self.core
+    }
+
     /// Adds a link to the running proxy. It accepts connections when this returns, unless its config says otherwise.
     ///
     /// # Errors

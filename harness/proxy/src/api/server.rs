@@ -1,0 +1,129 @@
+//! The listener of the control plane, and its end.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::JoinHandle;
+
+use super::body::Run;
+use super::{Api, ApiOptions, conn, xid};
+use crate::core::Core;
+use crate::proxy::Proxy;
+
+/// Bytes of a request's body.
+pub const MAX_API_BODY_BYTES: usize = 8 << 20;
+/// Open connections to the control plane; further ones are answered 503 and closed.
+pub const MAX_API_CONNECTIONS: u32 = 1024;
+/// How long calls in flight are waited for when the server stops.
+pub(crate) const DRAIN_TIME: Duration = Duration::from_secs(30);
+/// Pause after a failed `accept`, which is out of descriptors or memory: trying again at once would only spin.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
+/// What a connection too many is told.
+const FULL: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+
+/// Why the control plane does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum ApiError {
+    /// The address cannot be listened on.
+    #[error("the API cannot listen on {address}: {source}; choose another with -host and -port")]
+    Listen {
+        /// What was asked for.
+        address: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// A running control plane. Dropping it closes its port and cuts its connections; the links go on.
+#[derive(Debug)]
+pub struct ApiServer {
+    address: SocketAddr,
+    run: watch::Sender<Run>,
+    room: Arc<Semaphore>,
+    accepting: JoinHandle<()>,
+}
+
+impl ApiServer {
+    /// Starts the control plane of a proxy on `host:port`. The port is open when this returns.
+    ///
+    /// # Errors
+    /// When the address cannot be listened on.
+    pub async fn start(proxy: &Proxy, address: &str, options: ApiOptions) -> Result<Self, ApiError> {
+        Self::bind(address, Arc::clone(proxy.core()), options).await
+    }
+
+    pub(crate) async fn bind(address: &str, core: Arc<Core>, options: ApiOptions) -> Result<Self, ApiError> {
+        let failed = |source| ApiError::Listen { address: address.to_owned(), source };
+        let listener = listen(address).await.map_err(failed)?;
+        let address = listener.local_addr().map_err(failed)?;
+        let api = Arc::new(Api { core, options, address, started: Instant::now(), ids: xid::Ids::new() });
+        let (run, running) = watch::channel(Run::Serving);
+        let room = Arc::new(Semaphore::new(MAX_API_CONNECTIONS as usize));
+        let accepting = tokio::spawn(accept(listener, api, Arc::clone(&room), running));
+        Ok(Self { address, run, room, accepting })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Takes no further connections and waits until the calls in flight are answered, for 30 seconds at most. Returns
+    /// whether all were.
+    pub async fn shutdown(self) -> bool {
+        self.accepting.abort();
+        self.run.send_replace(Run::Draining);
+        tokio::time::timeout(DRAIN_TIME, self.room.acquire_many(MAX_API_CONNECTIONS)).await.is_ok()
+    }
+}
+
+impl Drop for ApiServer {
+    fn drop(&mut self) {
+        // The connections see that their sender is gone.
+        self.accepting.abort();
+    }
+}
+
+/// Binds the first address that the text names, IPv4 before IPv6: `localhost` is 127.0.0.1 for most clients.
+async fn listen(address: &str) -> io::Result<TcpListener> {
+    let address = if address.starts_with(':') { format!("[::]{address}") } else { address.to_owned() };
+    let mut found: Vec<SocketAddr> = tokio::net::lookup_host(&address).await?.collect();
+    found.sort_by_key(SocketAddr::is_ipv6);
+    TcpListener::bind(&found[..]).await
+}
+
+async fn accept(listener: TcpListener, api: Arc<Api>, room: Arc<Semaphore>, run: watch::Receiver<Run>) {
+    loop {
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(e) if e.kind() == io::ErrorKind::ConnectionAborted => continue,
+            Err(e) => {
+                api.options.journal.warn(format!("the API cannot accept: {e}"));
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+                continue;
+            }
+        };
+        match Arc::clone(&room).try_acquire_owned() {
+            Ok(permit) => {
+                let (api, run) = (Arc::clone(&api), run.clone());
+                tokio::spawn(async move {
+                    conn::serve(stream, api, run).await;
+                    drop(permit);
+                });
+            }
+            Err(_) => refuse(&stream, &api),
+        }
+    }
+}
+
+/// Answers without waiting: whoever holds all connections must not hold this up too.
+fn refuse(stream: &TcpStream, api: &Api) {
+    api.options.journal.warn(format!("the API has {MAX_API_CONNECTIONS} connections open and refuses another"));
+    // It fits into an empty send buffer; a client that has left misses nothing.
+    let _left = stream.try_write(FULL);
+}
