@@ -23,6 +23,18 @@ fn sample() -> Evidence {
         code: "x".into(),
         text: "line\nbreak \u{1b}[31m".into(),
     }));
+    evidence.push(Record::Edge(FaultEdge {
+        at: At(4),
+        change: EdgeChange::Disarmed,
+        kind: FaultKind::Rule,
+        rule: "lost".into(),
+        link: "*".into(),
+        what: "response/reset".into(),
+        epoch: 2,
+        scope: None,
+        since: Some(At(1)),
+        fired: Some(3),
+    }));
     evidence.sealed = true;
     evidence
 }
@@ -60,7 +72,7 @@ fn a_kill_at_any_byte_leaves_readable_evidence() {
 fn tampering_is_seen() {
     let text = String::from_utf8(bytes(&sample())).unwrap();
     let changed = text.replace("\"planned\":3", "\"planned\":4");
-    assert!(matches!(read(changed.as_bytes()), Err(CodecError::BrokenSeal { records: 6 })));
+    assert!(matches!(read(changed.as_bytes()), Err(CodecError::BrokenSeal { records: 7 })));
     let (got, report) = read_tolerant(changed.as_bytes()).unwrap();
     assert!(!report.sealed && !got.sealed);
 }

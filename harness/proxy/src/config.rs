@@ -8,6 +8,8 @@ use crate::clock::Clock;
 
 /// Records that the event log keeps by default before it drops new ones.
 pub const DEFAULT_LOG_LIMIT: usize = 250_000;
+/// Bytes of memory that the kept records may take by default.
+pub const DEFAULT_LOG_BYTES: usize = 256 << 20;
 
 /// A proxy: links, time axis, seed.
 #[derive(Debug, Clone)]
@@ -20,13 +22,21 @@ pub struct ProxyConfig {
     pub seed: u64,
     /// How many undrained records the log keeps; later ones are dropped and counted.
     pub log_limit: usize,
+    /// How many bytes of memory undrained records may take; later ones are dropped and counted.
+    pub log_bytes: usize,
 }
 
 impl ProxyConfig {
     /// A proxy with these links, an axis that begins now, seed 0 and the default log limit.
     #[must_use]
     pub fn new(links: impl IntoIterator<Item = LinkConfig>) -> Self {
-        Self { links: links.into_iter().collect(), time: Clock::base_now(), seed: 0, log_limit: DEFAULT_LOG_LIMIT }
+        Self {
+            links: links.into_iter().collect(),
+            time: Clock::base_now(),
+            seed: 0,
+            log_limit: DEFAULT_LOG_LIMIT,
+            log_bytes: DEFAULT_LOG_BYTES,
+        }
     }
 
     /// Sets the time axis.
@@ -47,6 +57,13 @@ impl ProxyConfig {
     #[must_use]
     pub fn log_limit(mut self, records: usize) -> Self {
         self.log_limit = records;
+        self
+    }
+
+    /// Sets the log's limit in bytes.
+    #[must_use]
+    pub fn log_bytes(mut self, bytes: usize) -> Self {
+        self.log_bytes = bytes;
         self
     }
 }

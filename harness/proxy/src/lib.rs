@@ -51,13 +51,14 @@ mod wire;
 
 pub use api::{ApiError, ApiOptions, ApiServer, Journal, Level, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS};
 pub use clock::Clock;
-pub use config::{DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
+pub use config::{DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
 pub use core::{AddLinkError, LinkStatus, MAX_LINKS};
 pub use engine::{Armed, Held, MAX_RULES, WaitError};
 pub use error::ProxyError;
 pub use link::LinkChange;
 pub use live::LiveAttempt;
-pub use log::{Event, Log, Page, SUBSCRIPTION_LIMIT, Subscription};
+pub use log::lines::{EVENTS_FORMAT, EVENTS_VERSION, events_end, events_header, push_record};
+pub use log::{Depth, Event, Log, MAX_PAGE, Page, SUBSCRIPTION_LIMIT, Subscription};
 pub use proxy::{AskError, Proxy};
 pub use rules::{
     Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, MAX_RULES_BYTES, Match, OrdinalRange,

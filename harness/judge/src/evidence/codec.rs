@@ -15,8 +15,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::{
-    Attempt, BankEntry, BreakerReading, Canary, Connection, Evidence, FaultWindow, Header, LedgerReading, Note,
-    NoteWeight, Outcome, Span, Step, time::At, writer::EvidenceWriter,
+    Attempt, BankEntry, BreakerReading, Canary, Connection, Evidence, FaultEdge, FaultWindow, Header, LedgerReading,
+    Note, NoteWeight, Outcome, Span, Step, time::At, writer::EvidenceWriter,
 };
 
 /// The format's name.
@@ -48,6 +48,8 @@ pub enum Record {
     Breaker(BreakerReading),
     /// A fault window.
     Fault(FaultWindow),
+    /// An edge of a fault.
+    Edge(FaultEdge),
     /// A canary reading.
     Canary(Canary),
     /// A note.
@@ -126,6 +128,7 @@ pub fn write(evidence: &Evidence, out: &mut impl Write) -> Result<(), CodecError
     let mut line = |record: Record| writer.append(&record);
     evidence.steps.iter().cloned().map(Record::Step).try_for_each(&mut line)?;
     evidence.faults.iter().cloned().map(Record::Fault).try_for_each(&mut line)?;
+    evidence.edges.iter().cloned().map(Record::Edge).try_for_each(&mut line)?;
     evidence.attempts.iter().cloned().map(Record::Attempt).try_for_each(&mut line)?;
     evidence.connections.iter().cloned().map(Record::Connection).try_for_each(&mut line)?;
     evidence.outcomes.iter().cloned().map(Record::Outcome).try_for_each(&mut line)?;

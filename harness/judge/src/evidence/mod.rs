@@ -20,7 +20,7 @@ pub use ids::{IdError, SpanId, TraceContext, TraceId};
 pub use joined::{Joined, Payment};
 pub use ledger::{BankEntry, BankEntryKind, LedgerReading, LedgerRow};
 pub use outcome::{Answer, ClientReply, Outcome};
-pub use setting::{Canary, FaultWindow, Note, NoteWeight, Step};
+pub use setting::{Canary, EdgeChange, FaultEdge, FaultKind, FaultWindow, Note, NoteWeight, Step};
 pub use span::{Span, SpanEvent, SpanKind};
 pub use time::{At, TimeBase};
 pub use wire::{Attempt, Body, Connection, ConnectionEnd, End, Reply, Struck, Upstream};
@@ -70,6 +70,8 @@ pub struct Evidence {
     pub breakers: Vec<BreakerReading>,
     /// Fault windows.
     pub faults: Vec<FaultWindow>,
+    /// Edges of faults.
+    pub edges: Vec<FaultEdge>,
     /// Canary readings.
     pub canary: Vec<Canary>,
     /// Notes.
@@ -93,6 +95,7 @@ impl Evidence {
             spans: Vec::new(),
             breakers: Vec::new(),
             faults: Vec::new(),
+            edges: Vec::new(),
             canary: Vec::new(),
             notes: Vec::new(),
             sealed: false,
@@ -111,6 +114,7 @@ impl Evidence {
             Record::Span(x) => self.spans.push(x),
             Record::Breaker(x) => self.breakers.push(x),
             Record::Fault(x) => self.faults.push(x),
+            Record::Edge(x) => self.edges.push(x),
             Record::Canary(x) => self.canary.push(x),
             Record::Note(x) => self.notes.push(x),
         }

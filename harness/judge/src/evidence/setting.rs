@@ -36,6 +36,57 @@ pub struct FaultWindow {
     pub fired: u64,
 }
 
+/// One edge of a fault, written down by the proxy when it happened. A window is what lies between the edges of one rule;
+/// a reader of the proxy's log needs no other source to know what was in force when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultEdge {
+    /// From when on decisions saw the change.
+    pub at: At,
+    /// What changed.
+    pub change: EdgeChange,
+    /// Whether it is a rule over calls or a toxic on bytes.
+    pub kind: FaultKind,
+    /// The rule's id, or the toxic's name.
+    pub rule: String,
+    /// The link it is applied to; `*` for all.
+    pub link: String,
+    /// A rule's phase and effect in the grammar's words; a toxic's direction, type and attributes.
+    pub what: String,
+    /// Epoch of the fault set that the change made: the proxy's for rules, the link's for toxics.
+    pub epoch: u64,
+    /// The scope that the rule belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// When it had come into force; on the later edges.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since: Option<At>,
+    /// How often a rule had struck when it was disarmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fired: Option<u64>,
+}
+
+/// What an edge did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EdgeChange {
+    /// It came into force.
+    Armed,
+    /// It stays in force with other values.
+    Changed,
+    /// It went out of force.
+    Disarmed,
+}
+
+/// What kind of fault an edge belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FaultKind {
+    /// A rule over requests or connections.
+    Rule,
+    /// A toxic on the bytes of a link.
+    Toxic,
+}
+
 /// The canary's reading: how much later than due the harness itself was served during a scenario.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Canary {

@@ -35,11 +35,12 @@ pub(crate) struct Core {
 impl Core {
     pub(crate) fn new(config: &ProxyConfig) -> Self {
         let clock = Clock::new(config.time);
+        let log = Log::new(config.log_limit, config.log_bytes);
         Self {
             clock,
             seed: config.seed,
-            engine: Arc::new(Engine::new(clock, config.seed)),
-            log: Log::new(config.log_limit),
+            engine: Arc::new(Engine::new(clock, config.seed, log.clone())),
+            log,
             links: RwLock::default(),
             next_link: AtomicU64::new(0),
             conns: Arc::default(),
@@ -52,6 +53,7 @@ impl Core {
         for link in self.all() {
             self.keep(link.stop().await);
         }
+        self.log.close();
         locked(&self.panic).take()
     }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use judge::evidence::{At, FaultWindow, Struck};
+use judge::evidence::{At, EdgeChange, FaultEdge, FaultKind, FaultWindow, Struck};
 
 use super::counts::KeyCounts;
 use super::draw::{Purpose, Who, fraction};
@@ -141,6 +141,24 @@ impl ArmedRule {
 
     pub(super) fn decided(&self) -> u64 {
         self.decided.load(Ordering::Acquire)
+    }
+
+    /// How an edge of its window shows in the log.
+    pub(super) fn edge(&self, change: EdgeChange, epoch: u64) -> FaultEdge {
+        let FaultWindow { rule, link, what, applied, healed, fired, .. } = self.window();
+        let over = change == EdgeChange::Disarmed;
+        FaultEdge {
+            at: if over { healed } else { applied },
+            change,
+            kind: FaultKind::Rule,
+            rule,
+            link,
+            what,
+            epoch,
+            scope: None,
+            since: over.then_some(applied),
+            fired: over.then_some(fired),
+        }
     }
 
     pub(super) fn window(&self) -> FaultWindow {

@@ -12,6 +12,7 @@ mod gate;
 
 use std::sync::{Arc, RwLock};
 
+use judge::evidence::EdgeChange;
 use tokio::sync::watch;
 
 pub use armed::{Armed, WaitError};
@@ -23,6 +24,7 @@ pub(crate) use gate::Passage;
 
 use crate::clock::Clock;
 use crate::config::Mode;
+use crate::log::Log;
 use crate::rules::{Call, Phase, Rule, RuleError};
 use crate::sync::{read, write};
 
@@ -50,13 +52,14 @@ struct FaultSet {
 pub(crate) struct Engine {
     clock: Clock,
     seed: u64,
+    log: Log,
     links: RwLock<Vec<Known>>,
     set: RwLock<Arc<FaultSet>>,
 }
 
 impl Engine {
-    pub(crate) fn new(clock: Clock, seed: u64) -> Self {
-        Self { clock, seed, links: RwLock::default(), set: RwLock::default() }
+    pub(crate) fn new(clock: Clock, seed: u64, log: Log) -> Self {
+        Self { clock, seed, log, links: RwLock::default(), set: RwLock::default() }
     }
 
     /// Rules may name this link from now on.
@@ -110,7 +113,10 @@ impl Engine {
             next.rules.push(Arc::clone(&armed));
             fresh.push(armed);
         }
+        let epoch = next.epoch;
         *slot = Arc::new(next);
+        // Under the lock, so that the log has the edges in the order of their epochs.
+        fresh.iter().for_each(|rule| self.log.edge(rule.edge(EdgeChange::Armed, epoch)));
         drop(slot);
         fresh.iter().for_each(|rule| self.retire_idle(rule));
         Ok(fresh.into_iter().map(|rule| Armed::new(Arc::clone(self), rule)).collect())
@@ -123,8 +129,10 @@ impl Engine {
         if rules.len() == slot.rules.len() {
             return; // It was disarmed before its handle was dropped.
         }
-        *slot = Arc::new(FaultSet { epoch: slot.epoch + 1, rules });
+        let epoch = slot.epoch + 1;
+        *slot = Arc::new(FaultSet { epoch, rules });
         rule.heal(self.clock.now());
+        self.log.edge(rule.edge(EdgeChange::Disarmed, epoch));
         drop(slot);
         rule.gate.open_for_good();
     }

@@ -1,47 +1,52 @@
 //! The event log as a file: a header line, one record a line, and an end line that only a clean stop writes.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::Path;
 
-use chaos_proxy::Log;
+use chaos_proxy::{Log, events_end, events_header, push_record};
 use judge::evidence::TimeBase;
-use serde_json::json;
 
-/// Version of the file's format.
-const VERSION: u32 = 1;
+/// Records that are taken from the log at once.
+const PAGE: usize = 1_000;
 
 /// Writes records as they come.
 pub(crate) struct Events {
-    out: BufWriter<File>,
+    out: File,
+    /// What is written next; whole lines only.
+    lines: Vec<u8>,
+    cursor: u64,
     records: u64,
 }
 
 impl Events {
     pub(crate) fn create(path: &Path, time: TimeBase, seed: u64) -> io::Result<Self> {
-        let mut out = BufWriter::new(File::create(path)?);
-        let head = json!({ "format": "chaos-proxy-events", "version": VERSION, "time": time, "seed": seed });
-        writeln!(out, "{head}")?;
-        out.flush()?;
-        Ok(Self { out, records: 0 })
+        let mut out = File::create(path)?;
+        writeln!(out, "{}", events_header(time, seed))?;
+        Ok(Self { out, lines: Vec::new(), cursor: 0, records: 0 })
     }
 
     /// Moves what the log holds into the file.
     pub(crate) fn take(&mut self, log: &Log) -> io::Result<()> {
-        let records = log.drain();
-        for record in &records {
-            serde_json::to_writer(&mut self.out, record)?;
-            self.out.write_all(b"\n")?;
+        loop {
+            let page = log.page(self.cursor, PAGE);
+            if page.records.is_empty() {
+                return Ok(());
+            }
+            self.lines.clear();
+            page.records.iter().for_each(|record| push_record(&mut self.lines, record));
+            self.out.write_all(&self.lines)?;
+            // Taken out of the log only when it is in the file.
+            log.drain_upto(page.next);
+            self.cursor = page.next;
+            self.records += page.records.len() as u64;
         }
-        self.records += records.len() as u64;
-        self.out.flush()
     }
 
     /// Writes what is left and the end line.
     pub(crate) fn finish(mut self, log: &Log) -> io::Result<()> {
         self.take(log)?;
-        let end = json!({ "end": { "records": self.records, "dropped": log.dropped() } });
-        writeln!(self.out, "{end}")?;
+        writeln!(self.out, "{}", events_end(self.records, log.dropped()))?;
         self.out.flush()
     }
 }
