@@ -39,6 +39,7 @@ mod http;
 mod link;
 mod live;
 mod log;
+mod physics;
 mod proxy;
 mod rules;
 mod serve;
@@ -46,6 +47,7 @@ mod strike;
 mod sync;
 mod tasks;
 mod tcp;
+mod toxics;
 mod traffic;
 mod wire;
 
@@ -59,10 +61,15 @@ pub use link::LinkChange;
 pub use live::LiveAttempt;
 pub use log::lines::{EVENTS_FORMAT, EVENTS_VERSION, events_end, events_header, push_record};
 pub use log::{Depth, Event, Log, MAX_PAGE, Page, SUBSCRIPTION_LIMIT, Subscription};
+pub use physics::{Distribution, DistributionError, MAX_DELAY_MS, MAX_TABLE_POINTS};
 pub use proxy::{AskError, Proxy};
 pub use rules::{
     Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, MAX_RULES_BYTES, Match, OrdinalRange,
     Per, Phase, Rule, RuleError, Schedule, Step, Then, rules_from_json,
+};
+pub use toxics::{
+    AttributeError, AttributeValue, Change, Direction, MAX_TOXICS, Share, Stream, StreamError, Toxic, ToxicBoard,
+    ToxicError, ToxicKind, ToxicParseError,
 };
 
 /// Compiles the README's example.

@@ -1,0 +1,313 @@
+//! The toxics of one link: an immutable set that is swapped as a whole. Connections learn of a change by a watch and say
+//! when they run the new set; nothing here ever waits for their data.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use tokio::sync::{Notify, watch};
+
+use super::spec::{Direction, Toxic};
+use crate::sync::{locked, until};
+
+/// Toxics that one link may have at a time.
+pub const MAX_TOXICS: usize = 256;
+
+/// The toxics of one link.
+#[derive(Debug)]
+pub struct ToxicBoard {
+    seed: u64,
+    quirks: bool,
+    next_id: AtomicU64,
+    set: watch::Sender<Arc<ToxicSet>>,
+    running: Running,
+}
+
+/// A set in force.
+#[derive(Debug, Default)]
+pub(crate) struct ToxicSet {
+    /// Grows by one with every change.
+    pub(crate) epoch: u64,
+    /// In the order they were added.
+    pub(crate) entries: Vec<Arc<Entry>>,
+}
+
+/// A toxic in force.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    pub(crate) toxic: Toxic,
+    /// Survives updates.
+    pub(crate) id: u64,
+    /// Epoch of its last change; what a connection holds back for an older version is let go.
+    pub(crate) version: u64,
+    /// Part of the draw of its toxicity. 0 but with Toxiproxy's quirks, where updates and neighbours draw again.
+    pub(crate) redraw: u64,
+}
+
+/// A change that was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// The toxic after it, or as it was removed.
+    pub toxic: Toxic,
+    /// Epoch of the set since then; see [`ToxicBoard::settled`].
+    pub epoch: u64,
+}
+
+/// Why the toxics of a link cannot be changed so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ToxicError {
+    /// The name is taken, in either direction.
+    #[error("there is a toxic `{0}` already; names are unique over both directions of a link")]
+    Duplicate(String),
+    /// No toxic has this name.
+    #[error("there is no toxic `{0}`")]
+    Unknown(String),
+    /// Too many.
+    #[error("a link may have {limit} toxics at a time; remove one first")]
+    TooMany {
+        /// The limit.
+        limit: usize,
+    },
+}
+
+impl ToxicBoard {
+    /// A link's toxics. `seed` decides every draw; `quirks` brings back the switchable oddities of Toxiproxy.
+    ///
+    /// # Errors
+    /// When two toxics have one name, or there are too many.
+    pub fn new(seed: u64, quirks: bool, toxics: impl IntoIterator<Item = Toxic>) -> Result<Self, ToxicError> {
+        let set = watch::Sender::new(Arc::new(ToxicSet::default()));
+        let board = Self { seed, quirks, next_id: AtomicU64::new(0), set, running: Running::default() };
+        for toxic in toxics {
+            board.add(toxic)?;
+        }
+        Ok(board)
+    }
+
+    /// Adds a toxic behind those of its direction. It works on live connections too.
+    ///
+    /// # Errors
+    /// When its name is taken, or there are too many.
+    pub fn add(&self, toxic: Toxic) -> Result<Change, ToxicError> {
+        self.change(|entries, epoch| {
+            if entries.iter().any(|e| e.toxic.name == toxic.name) {
+                return Err(ToxicError::Duplicate(toxic.name));
+            }
+            if entries.len() >= MAX_TOXICS {
+                return Err(ToxicError::TooMany { limit: MAX_TOXICS });
+            }
+            self.redraw_last(entries, toxic.direction(), epoch);
+            let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+            entries.push(Arc::new(Entry { toxic: toxic.clone(), id, version: epoch, redraw: 0 }));
+            Ok(toxic)
+        })
+    }
+
+    /// Changes kind and toxicity of a toxic in one step; its name and stream stay as they are. What it holds back on
+    /// live connections is let go at once.
+    ///
+    /// # Errors
+    /// When there is no such toxic, or `change` refuses; nothing is changed then.
+    pub fn update<E>(&self, name: &str, change: impl FnOnce(&mut Toxic) -> Result<(), E>) -> Result<Change, E>
+    where
+        E: From<ToxicError>,
+    {
+        self.change(|entries, epoch| {
+            let entry = entries.iter_mut().find(|e| e.toxic.name == name);
+            let entry = entry.ok_or_else(|| ToxicError::Unknown(name.to_owned()))?;
+            let mut wanted = entry.toxic.clone();
+            change(&mut wanted)?;
+            let toxic = Toxic { kind: wanted.kind, toxicity: wanted.toxicity, ..entry.toxic.clone() };
+            let redraw = if self.quirks { epoch } else { entry.redraw };
+            *entry = Arc::new(Entry { toxic: toxic.clone(), id: entry.id, version: epoch, redraw });
+            Ok(toxic)
+        })
+    }
+
+    /// Removes a toxic. What it holds back on live connections is let go at once.
+    ///
+    /// # Errors
+    /// When there is no such toxic.
+    pub fn remove(&self, name: &str) -> Result<Change, ToxicError> {
+        self.change(|entries, epoch| {
+            let at = entries.iter().position(|e| e.toxic.name == name);
+            let at = at.ok_or_else(|| ToxicError::Unknown(name.to_owned()))?;
+            let direction = entries[at].toxic.direction();
+            self.redraw_last(&mut entries[..at], direction, epoch);
+            Ok(entries.remove(at).toxic.clone())
+        })
+    }
+
+    /// Removes all toxics in one step; returns the epoch of the set since then.
+    pub fn clear(&self) -> u64 {
+        self.retain(|_| false)
+    }
+
+    /// Removes all toxics that `keep` does not want, in one step; returns the epoch of the set since then.
+    pub fn retain(&self, keep: impl Fn(&Toxic) -> bool) -> u64 {
+        self.set.send_if_modified(|set| {
+            let kept: Vec<_> = set.entries.iter().filter(|e| keep(&e.toxic)).cloned().collect();
+            let changed = kept.len() < set.entries.len();
+            if changed {
+                *set = Arc::new(ToxicSet { epoch: set.epoch + 1, entries: kept });
+            }
+            changed
+        });
+        self.epoch()
+    }
+
+    /// All toxics, in the order they were added.
+    #[must_use]
+    pub fn list(&self) -> Vec<Toxic> {
+        self.set.borrow().entries.iter().map(|e| e.toxic.clone()).collect()
+    }
+
+    /// What Toxiproxy's arrays show: its own types only, first upstream, then downstream, each in the order they were
+    /// added.
+    #[must_use]
+    pub fn list_toxiproxy(&self) -> Vec<Toxic> {
+        let mut shown = self.list();
+        shown.retain(|t| t.kind.is_toxiproxy());
+        shown.sort_by_key(Toxic::direction);
+        shown
+    }
+
+    /// The toxic with this name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<Toxic> {
+        self.set.borrow().entries.iter().find(|e| e.toxic.name == name).map(|e| e.toxic.clone())
+    }
+
+    /// Epoch of the set in force; it grows with every change.
+    #[must_use]
+    pub fn epoch(&self) -> u64 {
+        self.set.borrow().epoch
+    }
+
+    /// Waits until every live connection runs the set of `epoch` or a later one; `false` when `within` is over first.
+    pub async fn settled(&self, epoch: u64, within: Duration) -> bool {
+        until(&self.running.moved, within, || self.running.oldest().is_none_or(|oldest| oldest >= epoch)).await
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    pub(crate) fn has_quirks(&self) -> bool {
+        self.quirks
+    }
+
+    /// A connection begins to live under this board.
+    pub(crate) fn enter(self: &Arc<Self>) -> Listening {
+        // Under the lock, so that `settled` either sees the connection or the connection sees the change.
+        let mut epochs = locked(&self.running.epochs);
+        let changes = self.set.subscribe();
+        let epoch = changes.borrow().epoch;
+        *epochs.entry(epoch).or_insert(0) += 1;
+        drop(epochs);
+        Listening { board: Arc::clone(self), changes, epoch }
+    }
+
+    /// Toxiproxy starts the toxic before an added or removed one again, which draws its toxicity again.
+    fn redraw_last(&self, entries: &mut [Arc<Entry>], direction: Direction, epoch: u64) {
+        if !self.quirks {
+            return;
+        }
+        if let Some(last) = entries.iter_mut().rev().find(|e| e.toxic.direction() == direction) {
+            *last = Arc::new(Entry { redraw: epoch, ..last.as_ref().clone() });
+        }
+    }
+
+    fn change<E>(&self, edit: impl FnOnce(&mut Vec<Arc<Entry>>, u64) -> Result<Toxic, E>) -> Result<Change, E> {
+        let mut edit = Some(edit);
+        let mut answer = None;
+        self.set.send_if_modified(|set| {
+            let epoch = set.epoch + 1;
+            let mut entries = set.entries.clone();
+            let result = edit.take().map(|edit| edit(&mut entries, epoch));
+            let changed = matches!(result, Some(Ok(_)));
+            if changed {
+                *set = Arc::new(ToxicSet { epoch, entries });
+            }
+            answer = result.map(|r| r.map(|toxic| Change { toxic, epoch }));
+            changed
+        });
+        match answer {
+            Some(answer) => answer,
+            None => unreachable!("the closure runs exactly once"),
+        }
+    }
+}
+
+/// How many live connections run the set of each epoch.
+#[derive(Debug, Default)]
+struct Running {
+    epochs: Mutex<BTreeMap<u64, usize>>,
+    /// Told when the oldest epoch is left by its last connection.
+    moved: Notify,
+}
+
+impl Running {
+    fn oldest(&self) -> Option<u64> {
+        locked(&self.epochs).keys().next().copied()
+    }
+
+    /// Moves one connection on, or takes it out.
+    fn shift(&self, from: u64, to: Option<u64>) {
+        let mut epochs = locked(&self.epochs);
+        if let Some(to) = to {
+            *epochs.entry(to).or_insert(0) += 1;
+        }
+        if let Some(n) = epochs.get_mut(&from) {
+            *n -= 1;
+            if *n == 0 {
+                epochs.remove(&from);
+                drop(epochs);
+                self.moved.notify_waiters();
+            }
+        }
+    }
+}
+
+/// A live connection's view of its board.
+#[derive(Debug)]
+pub(crate) struct Listening {
+    board: Arc<ToxicBoard>,
+    changes: watch::Receiver<Arc<ToxicSet>>,
+    /// Epoch that the connection runs.
+    epoch: u64,
+}
+
+impl Listening {
+    /// Waits for a set that the connection does not run yet.
+    pub(crate) async fn changed(&mut self) {
+        if self.changes.changed().await.is_err() {
+            // The board outlives this, as it is held here.
+            std::future::pending::<()>().await;
+        }
+    }
+
+    /// The set in force.
+    pub(crate) fn set(&mut self) -> Arc<ToxicSet> {
+        Arc::clone(&self.changes.borrow_and_update())
+    }
+
+    /// Says that the connection runs this set now.
+    pub(crate) fn runs(&mut self, epoch: u64) {
+        if epoch != self.epoch {
+            self.board.running.shift(self.epoch, Some(epoch));
+            self.epoch = epoch;
+        }
+    }
+
+    pub(crate) fn board(&self) -> &ToxicBoard {
+        &self.board
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.board.running.shift(self.epoch, None);
+    }
+}

@@ -1,0 +1,13 @@
+//! Toxics: faults on the bytes of a TCP link. Toxiproxy's nine with their exact shapes, and our own.
+
+mod board;
+mod kind;
+mod number;
+mod parse;
+mod spec;
+
+pub use board::{Change, MAX_TOXICS, ToxicBoard, ToxicError};
+pub use kind::{Share, ToxicKind};
+pub use number::{AttributeError, AttributeValue};
+pub use parse::ToxicParseError;
+pub use spec::{Direction, Stream, StreamError, Toxic};
