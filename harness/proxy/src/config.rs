@@ -5,6 +5,7 @@ use std::time::Duration;
 use judge::evidence::TimeBase;
 
 use crate::clock::Clock;
+use crate::toxics::Toxic;
 
 /// Records that the event log keeps by default before it drops new ones.
 pub const DEFAULT_LOG_LIMIT: usize = 250_000;
@@ -24,6 +25,8 @@ pub struct ProxyConfig {
     pub log_limit: usize,
     /// How many bytes of memory undrained records may take; later ones are dropped and counted.
     pub log_bytes: usize,
+    /// Brings back oddities of Toxiproxy's toxics that are fixed otherwise.
+    pub toxiproxy_quirks: bool,
 }
 
 impl ProxyConfig {
@@ -36,6 +39,7 @@ impl ProxyConfig {
             seed: 0,
             log_limit: DEFAULT_LOG_LIMIT,
             log_bytes: DEFAULT_LOG_BYTES,
+            toxiproxy_quirks: false,
         }
     }
 
@@ -50,6 +54,13 @@ impl ProxyConfig {
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
+        self
+    }
+
+    /// Sets whether Toxiproxy's oddities are back.
+    #[must_use]
+    pub fn toxiproxy_quirks(mut self, quirks: bool) -> Self {
+        self.toxiproxy_quirks = quirks;
         self
     }
 
@@ -86,6 +97,8 @@ pub struct LinkConfig {
     pub key_header: Option<String>,
     /// Named limits.
     pub limits: Limits,
+    /// Toxics that are in force before the first connection is accepted; for byte links only.
+    pub toxics: Vec<Toxic>,
 }
 
 impl LinkConfig {
@@ -100,6 +113,7 @@ impl LinkConfig {
             mode: Mode::Http,
             key_header: None,
             limits: Limits::default(),
+            toxics: Vec::new(),
         }
     }
 
@@ -134,6 +148,13 @@ impl LinkConfig {
     #[must_use]
     pub fn key_header(mut self, name: impl Into<String>) -> Self {
         self.key_header = Some(name.into());
+        self
+    }
+
+    /// Adds a toxic; it has to be a byte link.
+    #[must_use]
+    pub fn toxic(mut self, toxic: Toxic) -> Self {
+        self.toxics.push(toxic);
         self
     }
 

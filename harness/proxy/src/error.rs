@@ -3,6 +3,8 @@
 use std::io;
 use std::net::SocketAddr;
 
+use crate::toxics::ToxicError;
+
 /// Why a proxy could not be started or asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
@@ -65,4 +67,10 @@ pub enum ProxyError {
         /// What was given.
         header: String,
     },
+    /// An HTTP link was asked for toxics.
+    #[error("link `{0}` reads HTTP and has no toxics; arm rules on it, or put a TCP link in front of it")]
+    NoToxics(String),
+    /// The toxics are not possible.
+    #[error(transparent)]
+    Toxic(#[from] ToxicError),
 }

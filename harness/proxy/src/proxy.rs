@@ -14,6 +14,7 @@ use crate::link::LinkChange;
 use crate::live::LiveAttempt;
 use crate::log::Log;
 use crate::rules::{Rule, RuleError};
+use crate::toxics::ToxicBoard;
 
 /// A running proxy. Dropping it closes its ports at once and ends its connections; [`Proxy::shutdown`] also waits until
 /// they are gone and raises a panic of a background task again.
@@ -92,6 +93,14 @@ impl Proxy {
     /// When there is no such link, or it is disabled.
     pub fn link_addr(&self, name: &str) -> Result<SocketAddr, ProxyError> {
         self.core.find(name)?.bound().ok_or_else(|| ProxyError::Disabled(name.to_owned()))
+    }
+
+    /// The toxics of a byte link, to be listed and changed.
+    ///
+    /// # Errors
+    /// When there is no such link, or it reads HTTP.
+    pub fn toxics(&self, name: &str) -> Result<Arc<ToxicBoard>, ProxyError> {
+        self.core.toxics(name)
     }
 
     /// What the links are right now, sorted by name.

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use super::{Core, LinkStatus};
-use crate::config::LinkConfig;
+use crate::config::{LinkConfig, Mode};
 use crate::engine::Armed;
 use crate::error::ProxyError;
 use crate::link::{Link, LinkChange};
 use crate::rules::Rule;
 use crate::sync::{read, write};
+use crate::toxics::ToxicBoard;
 
 /// The most links that a proxy has at once.
 pub const MAX_LINKS: usize = 10_000;
@@ -93,6 +94,15 @@ impl Core {
         self.all().iter().map(|link| LinkStatus::of(link)).collect()
     }
 
+    /// The toxics of a byte link.
+    pub(crate) fn toxics(&self, name: &str) -> Result<Arc<ToxicBoard>, ProxyError> {
+        let link = self.find(name)?;
+        match link.mode {
+            Mode::Tcp => Ok(Arc::clone(&link.toxics)),
+            Mode::Http => Err(ProxyError::NoToxics(link.name.clone())),
+        }
+    }
+
     pub(crate) fn find(&self, name: &str) -> Result<Arc<Link>, ProxyError> {
         // The lock is let go first: the error lists the links under it again.
         let found = read(&self.links).get(name).cloned();
@@ -100,7 +110,7 @@ impl Core {
     }
 
     /// Checks before it binds, so that a taken name is reported as that.
-    async fn bound_link(&self, config: LinkConfig) -> Result<Arc<Link>, ProxyError> {
+    async fn bound_link(&self, mut config: LinkConfig) -> Result<Arc<Link>, ProxyError> {
         check(&config)?;
         {
             let links = read(&self.links);
@@ -113,7 +123,12 @@ impl Core {
         }
         let enabled = config.enabled;
         let id = self.next_link.fetch_add(1, Ordering::AcqRel);
-        let link = Arc::new(Link::new(id, config, self.common()));
+        let toxics = std::mem::take(&mut config.toxics);
+        if config.mode == Mode::Http && !toxics.is_empty() {
+            return Err(ProxyError::NoToxics(config.name));
+        }
+        let toxics = ToxicBoard::new(self.seed, self.quirks, toxics)?;
+        let link = Arc::new(Link::new(id, config, toxics, self.common()));
         if enabled {
             link.bind().await?;
         }

@@ -24,6 +24,7 @@ pub use status::LinkStatus;
 pub(crate) struct Core {
     pub(crate) clock: Clock,
     pub(crate) seed: u64,
+    quirks: bool,
     pub(crate) engine: Arc<Engine>,
     pub(crate) log: Log,
     links: RwLock<BTreeMap<String, Arc<Link>>>,
@@ -41,6 +42,7 @@ impl Core {
             seed: config.seed,
             engine: Arc::new(Engine::new(clock, config.seed, log.clone())),
             log,
+            quirks: config.toxiproxy_quirks,
             links: RwLock::default(),
             next_link: AtomicU64::new(0),
             conns: Arc::default(),

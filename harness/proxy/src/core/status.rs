@@ -2,6 +2,7 @@
 
 use crate::config::Mode;
 use crate::link::Link;
+use crate::toxics::Toxic;
 
 /// What a link is right now.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,6 +19,8 @@ pub struct LinkStatus {
     pub enabled: bool,
     /// Connections that are open.
     pub connections: u64,
+    /// Its toxics, in the order they were added.
+    pub toxics: Vec<Toxic>,
 }
 
 impl LinkStatus {
@@ -29,6 +32,7 @@ impl LinkStatus {
             upstream: link.target().address.map(|a| a.to_string()),
             enabled: link.bound().is_some(),
             connections: link.connections(),
+            toxics: link.toxics.list(),
         }
     }
 }

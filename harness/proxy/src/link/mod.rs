@@ -18,6 +18,7 @@ use crate::live::Live;
 use crate::log::Log;
 use crate::sync::{locked, read, write};
 use crate::tasks::Tasks;
+use crate::toxics::ToxicBoard;
 use crate::traffic::Flow;
 
 /// What the connections of one link share.
@@ -37,6 +38,7 @@ pub(crate) struct Link {
     pub(crate) flow: Flow,
     pub(crate) conns: Arc<AtomicU64>,
     ordinals: Mutex<KeyCounts>,
+    pub(crate) toxics: Arc<ToxicBoard>,
     /// Connections that are open now.
     open: AtomicU64,
     pub(crate) tasks: Tasks,
@@ -75,7 +77,7 @@ pub(crate) struct Common {
 
 impl Link {
     /// A link that does not listen yet.
-    pub(crate) fn new(id: u64, config: LinkConfig, common: Common) -> Self {
+    pub(crate) fn new(id: u64, config: LinkConfig, toxics: ToxicBoard, common: Common) -> Self {
         let upstream = Target { address: config.upstream.as_deref().map(Arc::from), generation: 0 };
         Self {
             id,
@@ -91,6 +93,7 @@ impl Link {
             flow: Flow::default(),
             conns: common.conns,
             ordinals: Mutex::new(KeyCounts::default()),
+            toxics: Arc::new(toxics),
             open: AtomicU64::new(0),
             tasks: Tasks::default(),
             stopping: AtomicBool::new(false),

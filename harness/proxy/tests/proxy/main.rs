@@ -12,3 +12,4 @@ mod phases;
 mod program;
 mod schedules;
 mod tcp;
+mod toxics;

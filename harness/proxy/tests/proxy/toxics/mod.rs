@@ -1,0 +1,3 @@
+//! Toxics: their shapes, the board, and each behaviour over real sockets.
+
+mod shapes;
