@@ -64,8 +64,8 @@ pub use log::{Depth, Event, Log, MAX_PAGE, Page, SUBSCRIPTION_LIMIT, Subscriptio
 pub use physics::{Distribution, DistributionError, MAX_DELAY_MS, MAX_TABLE_POINTS};
 pub use proxy::{AskError, Proxy};
 pub use rules::{
-    Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, MAX_RULES_BYTES, Match, OrdinalRange,
-    Per, Phase, Rule, RuleError, Schedule, Step, Then, rules_from_json,
+    Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, MAX_RULES_BYTES, Malformed, Match,
+    OrdinalRange, Part, Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, Trickle, rules_from_json,
 };
 pub use toxics::{
     AttributeError, AttributeValue, Change, Direction, MAX_TOXICS, Share, Stream, StreamError, Toxic, ToxicBoard,

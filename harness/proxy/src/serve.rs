@@ -58,7 +58,7 @@ async fn struck(link: &Link, record: &mut ConnRecord, mut client: Client, decisi
         wait.await
     };
     match onward {
-        Onward::GoOn => return Some(client),
+        Onward::GoOn | Onward::Change(_) => return Some(client),
         Onward::End(Terminal::Reset) => record.ended(ConnectionEnd::ResetByFault, Some(client.wire.reset())),
         Onward::End(Terminal::Hang) => record.ended(ConnectionEnd::ByClient, Some(client.wire.silence().await)),
         // Nothing else that ends can be armed at `connect`; validation sees to that.

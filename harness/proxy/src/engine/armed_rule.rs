@@ -8,7 +8,7 @@ use std::time::Duration;
 use judge::evidence::{At, EdgeChange, FaultEdge, FaultKind, FaultWindow, Struck};
 
 use super::counts::KeyCounts;
-use super::draw::{Purpose, Who, fraction};
+use super::draw::{Purpose, Who, bits, fraction};
 use super::gate::Gate;
 use crate::rules::{Delay, Effect, Fault, Per, Rule, Schedule, Step, Then};
 use crate::sync::locked;
@@ -43,6 +43,8 @@ pub(crate) struct Strike {
     pub(crate) fault: Fault,
     /// The drawn length of a delay.
     pub(crate) delay: Option<Duration>,
+    /// Where the bytes of a malformed answer come from.
+    pub(crate) noise: u64,
     epoch: u64,
 }
 
@@ -80,7 +82,11 @@ impl ArmedRule {
             Effect::Delay(delay) => Some(self.drawn(seed, delay, who)),
             _ => None,
         };
-        Some(Strike { rule: Arc::clone(self), fault: fault.clone(), delay, epoch })
+        let noise = match fault.effect {
+            Effect::Malformed { .. } => bits(seed, Purpose::Noise, &self.rule.id, who),
+            _ => 0,
+        };
+        Some(Strike { rule: Arc::clone(self), fault: fault.clone(), delay, noise, epoch })
     }
 
     fn scheduled(&self, seed: u64, link: u64, key: Option<&str>, who: Who<'_>) -> Option<&Fault> {

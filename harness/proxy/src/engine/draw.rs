@@ -22,15 +22,23 @@ pub(crate) enum Purpose {
     Strike,
     /// How long a delay is.
     Delay,
+    /// Bytes that mean nothing.
+    Noise,
 }
 
 /// A fraction, at least 0 and below 1.
 pub(crate) fn fraction(seed: u64, purpose: Purpose, rule: &str, who: Who<'_>) -> f64 {
+    (bits(seed, purpose, rule, who) >> 11) as f64 / (1_u64 << 53) as f64
+}
+
+/// The first eight bytes of the digest, little endian.
+pub(crate) fn bits(seed: u64, purpose: Purpose, rule: &str, who: Who<'_>) -> u64 {
     let mut hash = Sha256::new();
     hash.update(seed.to_le_bytes());
     hash.update([match purpose {
         Purpose::Strike => 0,
         Purpose::Delay => 1,
+        Purpose::Noise => 2,
     }]);
     text(&mut hash, rule);
     let ordinal = match who {
@@ -49,7 +57,7 @@ pub(crate) fn fraction(seed: u64, purpose: Purpose, rule: &str, who: Who<'_>) ->
     let digest = hash.finalize();
     let mut first = [0_u8; 8];
     first.copy_from_slice(&digest[..8]);
-    (u64::from_le_bytes(first) >> 11) as f64 / (1_u64 << 53) as f64
+    u64::from_le_bytes(first)
 }
 
 fn text(hash: &mut Sha256, text: &str) {

@@ -145,7 +145,7 @@ impl Back<'_> {
     async fn strike(&mut self) -> Result<(), Outcome> {
         let Some(decision) = self.decision else { return Ok(()) };
         match strike(decision, self.fault, self.link.clock, self.who.clone()).await {
-            Onward::GoOn => Ok(()),
+            Onward::GoOn | Onward::Change(_) => Ok(()),
             Onward::End(terminal) => Err(Outcome::Fault(terminal)),
         }
     }

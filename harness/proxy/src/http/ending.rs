@@ -88,7 +88,7 @@ pub(super) async fn end_by_fault(
             aftermath.follow(link, draft);
             After::Over(ConnectionEnd::ResetByFault, Some(at))
         }
-        Terminal::Close | Terminal::GoAway { .. } | Terminal::GrpcStatus(_) => {
+        Terminal::Close | Terminal::Malformed { .. } | Terminal::GoAway { .. } | Terminal::GrpcStatus(_) => {
             let at = client.wire.fin();
             draft.reply.ended(End::Cut, at);
             aftermath.follow(link, draft);

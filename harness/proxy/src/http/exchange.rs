@@ -101,7 +101,7 @@ async fn at_request(
         }
     };
     match onward {
-        Onward::GoOn => {
+        Onward::GoOn | Onward::Change(_) => {
             exchange.decision = None;
             forward(exchange, client, kept, draft, Some(body)).await
         }

@@ -1,10 +1,8 @@
-//! Where in the exchange a fault strikes, and what it does there.
-
-use std::collections::BTreeMap;
+//! Where in the exchange a fault strikes.
 
 use serde::{Deserialize, Serialize};
 
-use super::http2::{GrpcStatus, Http2Code};
+use super::effect::{Effect, HoldThen};
 
 /// A fault: a phase of the exchange and an effect.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,81 +52,6 @@ impl Phase {
             Phase::Response => "response",
         }
     }
-}
-
-/// What a fault does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Effect {
-    /// Answers the client itself.
-    Reply {
-        /// Status, 200 to 599.
-        status: u16,
-        /// Header fields; the proxy adds `content-length` itself.
-        #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-        headers: BTreeMap<String, String>,
-        /// Body.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        body: String,
-    },
-    /// Waits, then goes on.
-    Delay(Delay),
-    /// Sends the client a TCP RST.
-    Reset,
-    /// Sends the client a TCP FIN.
-    Close,
-    /// Says nothing until the client leaves.
-    Hang,
-    /// Waits at a gate until it is released by command, then goes on.
-    Hold {
-        /// How long it waits at most, in milliseconds.
-        timeout_ms: u64,
-        /// What happens when that time is over.
-        #[serde(default)]
-        then: HoldThen,
-    },
-    /// Ends the HTTP/2 stream with RST_STREAM and this code. On HTTP/1.1 it is [`Effect::Reset`].
-    RstStream {
-        /// The code.
-        code: Http2Code,
-    },
-    /// Sends GOAWAY and then FIN: every stream of the HTTP/2 connection ends. On HTTP/1.1 it is [`Effect::Close`].
-    #[serde(rename = "goaway")]
-    GoAway {
-        /// The code.
-        code: Http2Code,
-        /// The last stream that counts as worked on; the last one that arrived when absent.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        last_stream: Option<u32>,
-    },
-    /// Answers the client with a gRPC status; HTTP status 200. On HTTP/1.1 the status is in the header fields.
-    GrpcStatus(GrpcStatus),
-}
-
-/// How long a delay is.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Delay {
-    /// Always this many milliseconds; fractions count.
-    Ms(f64),
-    /// Uniform between two bounds, in milliseconds, drawn from the proxy's seed.
-    Uniform {
-        /// Lower bound.
-        lo_ms: f64,
-        /// Upper bound.
-        hi_ms: f64,
-    },
-}
-
-/// What happens to a held call that nobody released in time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HoldThen {
-    /// It goes on.
-    #[default]
-    Pass,
-    /// It is reset.
-    Reset,
 }
 
 impl Fault {
@@ -184,29 +107,5 @@ impl Fault {
     #[must_use]
     pub fn what(&self) -> String {
         format!("{}/{}", self.at.word(), self.effect.word())
-    }
-}
-
-impl Effect {
-    /// A reply with an empty body.
-    #[must_use]
-    pub fn status(status: u16) -> Self {
-        Effect::Reply { status, headers: BTreeMap::new(), body: String::new() }
-    }
-
-    /// Its word in the event log; a reply's carries its status, and those of HTTP/2 their codes.
-    #[must_use]
-    pub fn word(&self) -> String {
-        match self {
-            Effect::Reply { status, .. } => format!("reply {status}"),
-            Effect::Delay(_) => "delay".to_owned(),
-            Effect::Reset => "reset".to_owned(),
-            Effect::Close => "close".to_owned(),
-            Effect::Hang => "hang".to_owned(),
-            Effect::Hold { .. } => "hold".to_owned(),
-            Effect::RstStream { code } => format!("rst_stream {code}"),
-            Effect::GoAway { code, .. } => format!("goaway {code}"),
-            Effect::GrpcStatus(status) => format!("grpc_status {}", status.code),
-        }
     }
 }

@@ -2,22 +2,29 @@
 //!
 //! The same shapes serve Rust, JSON and TOML. Unknown fields are refused.
 
+mod delay;
+mod effect;
+mod effects_valid;
 mod error;
 mod fault;
 mod http2;
 mod matching;
 mod read;
+mod retry_after;
 mod schedule;
 mod validate;
 
 use serde::{Deserialize, Serialize};
 
+pub use delay::Delay;
+pub use effect::{Effect, HoldThen, Malformed, Part, Patch, Trickle};
 pub use error::RuleError;
-pub use fault::{Delay, Effect, Fault, HoldThen, Phase};
+pub use fault::{Fault, Phase};
 pub use http2::{GrpcCode, GrpcStatus, Http2Code};
 pub(crate) use matching::Call;
 pub use matching::{HeaderIs, Match, OrdinalRange};
 pub use read::{MAX_RULES_BYTES, rules_from_json};
+pub use retry_after::RetryAfter;
 pub use schedule::{Per, Schedule, Step, Then};
 pub(crate) use validate::is_token;
 

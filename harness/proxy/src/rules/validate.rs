@@ -1,17 +1,12 @@
 //! What must hold of a rule before it may be armed. Everything is checked here, once.
 
-use super::{Delay, Effect, Fault, GrpcStatus, HeaderIs, Match, Phase, Rule, RuleError, Schedule, Step};
+use super::effects_valid::effects_at;
+use super::{Effect, Fault, HeaderIs, Match, Phase, Rule, RuleError, Schedule, Step};
 
 /// The longest delay, hold and time to live: a day. A longer one is a slip of units.
-const MAX_MS: u64 = 86_400_000;
+pub(super) const MAX_MS: u64 = 86_400_000;
 /// The longest id of a rule.
 const MAX_ID_BYTES: usize = 200;
-/// The largest body of a reply.
-const MAX_REPLY_BYTES: usize = 1 << 20;
-/// The longest message of a gRPC status.
-const MAX_GRPC_MESSAGE_BYTES: usize = 4096;
-/// The highest number of an HTTP/2 stream.
-const MAX_STREAM: u32 = (1 << 31) - 1;
 /// The longest sequence.
 const MAX_STEPS: usize = 10_000;
 
@@ -26,12 +21,12 @@ pub(super) fn rule(rule: &Rule) -> Result<(), RuleError> {
     check.that("ttl_ms", rule.ttl_ms.is_none_or(|t| (1..=MAX_MS).contains(&t)), "must be 1 to 86400000 (a day)")
 }
 
-struct Check<'a> {
-    rule: &'a Rule,
+pub(super) struct Check<'a> {
+    pub(super) rule: &'a Rule,
 }
 
 impl Check<'_> {
-    fn that(&self, field: &str, holds: bool, reason: &str) -> Result<(), RuleError> {
+    pub(super) fn that(&self, field: &str, holds: bool, reason: &str) -> Result<(), RuleError> {
         if holds {
             return Ok(());
         }
@@ -119,81 +114,15 @@ impl Check<'_> {
             _ => self.that(&after, fault.after_bytes.is_none(), "goes with `at = \"response_body\"` only")?,
         }
         let effect = format!("{field}.effect.{name}");
-        if let Effect::GrpcStatus(status) = &fault.effect {
-            return self.grpc(&effect, fault.at, status);
+        match &fault.effect {
+            Effect::GrpcStatus(status) => self.grpc(&effect, fault.at, status),
+            other => self.effect(&effect, other),
         }
-        self.effect(&effect, &fault.effect)
-    }
-
-    fn grpc(&self, field: &str, at: Phase, status: &GrpcStatus) -> Result<(), RuleError> {
-        let fits = status.message.as_ref().is_none_or(|m| m.len() <= MAX_GRPC_MESSAGE_BYTES);
-        self.that(&format!("{field}.message"), fits, "must not be longer than 4096 bytes")?;
-        let holds = status.retry_pushback_ms.is_none_or(|ms| (-1..=MAX_MS as i64).contains(&ms));
-        self.that(&format!("{field}.retry_pushback_ms"), holds, "must be -1 (do not retry) to 86400000 (a day)")?;
-        let holds = !status.after_messages || at == Phase::Response;
-        self.that(&format!("{field}.after_messages"), holds, "goes with `at = \"response\"` only")
-    }
-
-    fn effect(&self, field: &str, effect: &Effect) -> Result<(), RuleError> {
-        match effect {
-            Effect::Reset | Effect::Close | Effect::Hang | Effect::RstStream { .. } => Ok(()),
-            Effect::GoAway { last_stream, .. } => {
-                let holds = last_stream.is_none_or(|n| n <= MAX_STREAM);
-                self.that(&format!("{field}.last_stream"), holds, "must be at most 2147483647")
-            }
-            Effect::Hold { timeout_ms, .. } => {
-                let holds = (1..=MAX_MS).contains(timeout_ms);
-                self.that(&format!("{field}.timeout_ms"), holds, "must be 1 to 86400000 (a day)")
-            }
-            Effect::Delay(Delay::Ms(ms)) => self.delay(&format!("{field}.ms"), *ms),
-            Effect::Delay(Delay::Uniform { lo_ms, hi_ms }) => {
-                self.delay(&format!("{field}.uniform.lo_ms"), *lo_ms)?;
-                self.delay(&format!("{field}.uniform.hi_ms"), *hi_ms)?;
-                self.that(&format!("{field}.uniform.hi_ms"), hi_ms >= lo_ms, "must not be below `lo_ms`")
-            }
-            Effect::Reply { status, headers, body } => {
-                let holds = (200..=599).contains(status);
-                self.that(&format!("{field}.status"), holds, "must be 200 to 599")?;
-                let bodiless = matches!(status, 204 | 304);
-                self.that(&format!("{field}.body"), !bodiless || body.is_empty(), "cannot go with this status")?;
-                let fits = body.len() <= MAX_REPLY_BYTES;
-                self.that(&format!("{field}.body"), fits, "must not be longer than 1 MiB")?;
-                headers.iter().try_for_each(|(name, value)| self.header(field, name, value))
-            }
-            // Checked with its phase.
-            Effect::GrpcStatus(_) => Ok(()),
-        }
-    }
-
-    fn delay(&self, field: &str, ms: f64) -> Result<(), RuleError> {
-        // `contains` also refuses NaN.
-        self.that(field, (0.0..=MAX_MS as f64).contains(&ms), "must be 0 to 86400000 (a day)")
-    }
-
-    fn header(&self, field: &str, name: &str, value: &str) -> Result<(), RuleError> {
-        let field = format!("{field}.headers.{name}");
-        self.that(&field, is_token(name), "is not a header name")?;
-        let ours = ["content-length", "transfer-encoding", "connection"];
-        let free = !ours.iter().any(|o| name.eq_ignore_ascii_case(o));
-        self.that(&field, free, "is set by the proxy itself: leave it out")?;
-        let holds = value.bytes().all(|b| b == b'\t' || (b >= b' ' && b != 0x7f));
-        self.that(&field, holds, "must not have control characters")
     }
 
     fn connect_sees_no_request(&self) -> Result<(), RuleError> {
         let holds = !self.rule.decides_on_connect() || self.rule.matching.is_any();
         self.that("match", holds, "must be left out at `connect`: no request has been read there, so nothing can match")
-    }
-}
-
-/// Effects that mean something at a phase.
-fn effects_at(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Connect => "delay, reset, close, hang, hold",
-        Phase::ResponseBody => "delay, reset, close, hang, hold, rst_stream, goaway, grpc_status",
-        Phase::Request | Phase::Forwarded | Phase::ResponseHead | Phase::Response => {
-            "reply, delay, reset, close, hang, hold, rst_stream, goaway, grpc_status"
-        }
     }
 }
 

@@ -40,6 +40,7 @@ fn effect() -> impl Strategy<Value = Effect> {
                 status,
                 headers: value.map(|v| BTreeMap::from([("x-why".to_owned(), v)])).unwrap_or_default(),
                 body,
+                retry_after: None,
             }
         ),
     ]

@@ -113,7 +113,7 @@ async fn hang_at_every_phase() {
 async fn reply_at_every_phase() {
     for (phase, asked) in PHASES.into_iter().filter(|(phase, _)| *phase != Phase::ResponseBody) {
         let headers = BTreeMap::from([("Retry-After".to_owned(), "2".to_owned())]);
-        let fault = at(phase, Effect::Reply { status: 503, headers, body: "busy".to_owned() });
+        let fault = at(phase, Effect::Reply { status: 503, headers, body: "busy".to_owned(), retry_after: None });
         let what = fault.what();
         assert!(what.ends_with("/reply 503"));
         let seen = strike(fault, false).await;
