@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
@@ -11,6 +12,9 @@ use tokio::sync::watch;
 
 use super::pace::Pace;
 use super::reply::Content;
+
+/// How long a stream may go on when the server stops: long enough for its last line when the proxy stops too.
+const STREAM_GRACE: Duration = Duration::from_secs(2);
 
 /// Where the server is in its life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +35,8 @@ impl Outgoing {
     pub(super) fn new(content: Content, mut run: watch::Receiver<Run>, pace: Arc<Pace>) -> Self {
         let stopped = Box::pin(async move {
             // An error says that the server is gone altogether.
-            let _gone = run.wait_for(|run| *run != Run::Serving).await;
+            drop(run.wait_for(|run| *run != Run::Serving).await);
+            tokio::time::sleep(STREAM_GRACE).await;
         });
         Self { content, stopped, pace }
     }

@@ -56,6 +56,15 @@ impl Subscription {
         }
     }
 
+    /// Like [`Subscription::next`], if something is waiting. That the log was closed is for `next` to say.
+    pub(crate) fn next_now(&mut self) -> Option<Result<Entry, RecvError>> {
+        match self.live.try_recv() {
+            Ok(entry) => Some(Ok(entry)),
+            Err(TryRecvError::Lagged(n)) => Some(Err(RecvError::Lagged(n))),
+            Err(TryRecvError::Empty | TryRecvError::Closed) => None,
+        }
+    }
+
     /// The next record and where it is.
     pub(crate) async fn next(&mut self) -> Result<Entry, RecvError> {
         self.live.recv().await

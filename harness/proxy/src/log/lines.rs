@@ -28,11 +28,17 @@ pub fn events_end(records: u64, dropped: u64) -> Value {
 
 /// Appends one record and its line end.
 pub fn push_record(out: &mut Vec<u8>, record: &Record) {
+    write_record(out, record);
+    out.push(b'\n');
+}
+
+/// Appends one record.
+pub(crate) fn write_record(out: &mut Vec<u8>, record: &Record) {
     let before = out.len();
-    match serde_json::to_writer(&mut *out, record) {
-        Ok(()) => out.push(b'\n'),
-        // A record has text keys and finite numbers only; should that change, a reader gets no half line.
-        Err(_) => out.truncate(before),
+    if let Err(e) = serde_json::to_writer(&mut *out, record) {
+        // A record has text keys and finite numbers only. Should that change, a reader gets no half record, and is told.
+        out.truncate(before);
+        out.extend_from_slice(json!({ "unwritable": e.to_string() }).to_string().as_bytes());
     }
 }
 

@@ -1,6 +1,8 @@
 //! Our own interface, under `/v1/`: strict where Toxiproxy's is lenient. Bodies are JSON, unknown fields are refused, and
 //! every refusal is `{"error":..., "field"?:..., "status":...}`.
 
+mod events;
+mod query;
 mod status;
 
 use super::{Api, Reply, Request};
@@ -8,6 +10,7 @@ use super::{Api, Reply, Request};
 /// Answers a call; `segments` are the parts of the path behind `/v1/`. `None` when there is no such path.
 pub(super) async fn handle(api: &Api, segments: &[&str], request: Request) -> Option<Reply> {
     match segments {
+        ["events", rest @ ..] => events::handle(api, rest, &request).await,
         ["status"] => Some(status::handle(api, &request)),
         _ => None,
     }
