@@ -33,7 +33,7 @@ pub(super) async fn run(
     incoming: Incoming,
 ) -> After {
     let mut draft = Draft::new(link, record.conn, &incoming);
-    let decision = decide(link, record, &draft, &incoming);
+    let decision = decide(link, record.conn, record.requests, &draft, &incoming);
     draft.enter(decision.as_ref().map(|d| d.rule.rule.id.clone()));
     let exchange = Exchange { link, incoming, decision, continued: false };
     match &exchange.decision {
@@ -45,7 +45,8 @@ pub(super) async fn run(
     }
 }
 
-fn decide(link: &Link, record: &ConnRecord, draft: &Draft, incoming: &Incoming) -> Option<Strike> {
+/// The one decision over the `number`-th request of a connection.
+pub(crate) fn decide(link: &Link, conn: u64, number: u32, draft: &Draft, incoming: &Incoming) -> Option<Strike> {
     let head = &incoming.head;
     let call = Call {
         method: &head.method,
@@ -57,7 +58,7 @@ fn decide(link: &Link, record: &ConnRecord, draft: &Draft, incoming: &Incoming) 
     };
     let who = match &draft.key {
         Some(key) => Who::Key(key, draft.ordinal),
-        None => Who::Conn(record.conn, record.requests),
+        None => Who::Conn(conn, number),
     };
     link.engine.decide(link.id, &call, who)
 }

@@ -91,6 +91,19 @@ impl RequestHead {
         Ok(Self { raw, method, target, fields, framing, keep_alive, expects_continue })
     }
 
+    /// The head of a request whose bytes have another form (HTTP/2).
+    pub(crate) fn of_stream(method: &str, target: String, fields: Vec<(String, String)>) -> Self {
+        Self {
+            raw: Bytes::new(),
+            method: method.to_owned(),
+            target,
+            fields,
+            framing: Framing::Empty,
+            keep_alive: true,
+            expects_continue: false,
+        }
+    }
+
     /// The value of a header field; the first one when there are several.
     pub(crate) fn field(&self, name: &str) -> Option<&str> {
         values(&self.fields, name).next()

@@ -10,6 +10,7 @@ use super::body::{BodyReader, Framing};
 use super::head::{RequestHead, length, may_be_request};
 use crate::config::Limits;
 use crate::conn::Client;
+use crate::h2::PREFACE;
 use crate::wire::Inbox;
 
 /// A request whose head came.
@@ -30,6 +31,8 @@ pub(crate) enum Next {
         why: String,
         arrived: At,
     },
+    /// The connection begins as HTTP/2 does; nothing was taken of that.
+    Http2,
     /// The client ended the connection between requests.
     Ended,
     /// The client ended the connection in the middle of a head.
@@ -42,7 +45,12 @@ pub(crate) enum Next {
 }
 
 /// Waits for the next request head. The connection is idle until its first byte comes.
-pub(crate) async fn next(client: &mut Client, limits: &Limits, retire: &mut watch::Receiver<u64>) -> Next {
+pub(crate) async fn next(
+    client: &mut Client,
+    limits: &Limits,
+    retire: &mut watch::Receiver<u64>,
+    is_first: bool,
+) -> Next {
     skip_line_ends(&mut client.inbox);
     while client.inbox.is_empty() {
         client.inbox.shrink();
@@ -59,7 +67,7 @@ pub(crate) async fn next(client: &mut Client, limits: &Limits, retire: &mut watc
         skip_line_ends(&mut client.inbox);
     }
     let arrived = client.inbox.first_came();
-    match tokio::time::timeout(limits.head_time, head(client, limits, arrived)).await {
+    match tokio::time::timeout(limits.head_time, head(client, limits, arrived, is_first)).await {
         Ok(next) => next,
         Err(_) => {
             let why = format!("no whole request head within {:?}", limits.head_time);
@@ -68,13 +76,14 @@ pub(crate) async fn next(client: &mut Client, limits: &Limits, retire: &mut watc
     }
 }
 
-async fn head(client: &mut Client, limits: &Limits, arrived: At) -> Next {
+async fn head(client: &mut Client, limits: &Limits, arrived: At, is_first: bool) -> Next {
     loop {
         let bytes = client.inbox.bytes();
         if !may_be_request(bytes) {
             return Next::Bad { status: 400, why: "this is not HTTP/1.1".to_owned(), arrived };
         }
         match length(bytes) {
+            Some(n) if is_first && bytes[..n] == *PREFACE => return Next::Http2,
             Some(n) if n <= limits.head_bytes => {
                 let head_at = client.inbox.last_came();
                 return match RequestHead::parse(client.inbox.take(n)) {
@@ -125,6 +134,22 @@ impl Intake {
     /// Of a request whose head cannot be read.
     pub(crate) fn unreadable() -> Self {
         Self { whole: None, ..Self::new(Framing::Empty, At::default()) }
+    }
+
+    /// Of a request whose body comes as pieces that are not framed (HTTP/2); with the moment when it was whole, if it is.
+    pub(crate) fn of_stream(declared: Option<u64>, whole: Option<At>) -> Self {
+        Self { declared, whole, ..Self::unreadable() }
+    }
+
+    /// Counts a piece of such a body.
+    pub(crate) fn feed(&mut self, piece: &[u8]) {
+        self.digest.update(piece);
+        self.bytes += piece.len() as u64;
+    }
+
+    /// Such a body is whole.
+    pub(crate) fn end(&mut self, at: At) {
+        self.whole.get_or_insert(at);
     }
 
     /// Takes what there is of the body, framing included.

@@ -3,12 +3,12 @@
 mod answer;
 mod back;
 mod body;
-mod draft;
+pub(crate) mod draft;
 mod ending;
-mod exchange;
+pub(crate) mod exchange;
 mod forward;
-mod head;
-mod intake;
+pub(crate) mod head;
+pub(crate) mod intake;
 mod reply;
 mod there;
 
@@ -18,6 +18,7 @@ use judge::evidence::{ConnectionEnd, End};
 use tokio::sync::watch;
 
 use crate::conn::{Client, ConnRecord};
+use crate::h2;
 use crate::link::Link;
 use answer::Upstream;
 use draft::Draft;
@@ -33,8 +34,9 @@ pub(crate) async fn serve(
 ) {
     let mut kept: Option<Upstream> = None;
     loop {
-        let incoming = match intake::next(&mut client, &link.limits, &mut retire).await {
+        let incoming = match intake::next(&mut client, &link.limits, &mut retire, record.requests == 0).await {
             Next::Request(incoming) => incoming,
+            Next::Http2 => return h2::serve(link, record, client, retire).await,
             Next::Ended => return record.ended(ConnectionEnd::ByClient, None),
             Next::Retired => return retired(link, record, client).await,
             Next::Left { arrived, at } => {
