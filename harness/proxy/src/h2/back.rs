@@ -140,9 +140,8 @@ impl Back<'_> {
     /// Reads the body whole. Keeps it only when the client may still get it.
     async fn withhold(&mut self) -> Result<(), Outcome> {
         let keeps = self.decision.is_some_and(|d| match &d.fault.effect {
-            Effect::Delay(_) | Effect::Hold { .. } => true,
             Effect::GrpcStatus(status) => status.after_messages,
-            _ => false,
+            effect => effect.may_go_on(),
         });
         let mut bytes = 0;
         while let Some(piece) = self.client.unless_gone(self.answer.piece(u64::MAX)).await?? {
@@ -192,7 +191,7 @@ impl Back<'_> {
         let Some(decision) = self.decision else { return Ok(()) };
         let work = strike(decision, self.fault, self.link.clock, self.who.clone());
         match self.client.unless_gone(work).await? {
-            Onward::GoOn => Ok(()),
+            Onward::GoOn | Onward::Change(_) => Ok(()),
             Onward::End(terminal) => Err(Outcome::Fault(terminal)),
         }
     }

@@ -61,7 +61,7 @@ impl Ending {
         match terminal {
             Terminal::Reset => self.reset(Reason::INTERNAL_ERROR).await,
             Terminal::RstStream(code) => self.reset(reason(code)).await,
-            Terminal::Close => self.cut(Order::cut()).await,
+            Terminal::Close | Terminal::Malformed { .. } => self.cut(Order::cut()).await,
             Terminal::GoAway { code, last_stream } => self.cut(Order::goaway(code, last_stream)).await,
             Terminal::Hang => return self.hang().await,
             Terminal::Reply { status, headers, body } => {

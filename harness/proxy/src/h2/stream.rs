@@ -19,7 +19,7 @@ use crate::http::draft::Draft;
 use crate::http::exchange::decide;
 use crate::http::head::RequestHead;
 use crate::http::intake::{Incoming, Intake};
-use crate::rules::{Effect, Phase};
+use crate::rules::Phase;
 use crate::strike::{Onward, strike};
 
 /// What the parts of an exchange share.
@@ -64,7 +64,7 @@ impl Exchange {
     /// Reads the request whole and lets the fault strike before anything is forwarded.
     async fn at_request(mut self, decision: &Strike) {
         let link = Arc::clone(&self.shared.link);
-        let goes_on = matches!(decision.fault.effect, Effect::Delay(_) | Effect::Hold { .. });
+        let goes_on = decision.fault.effect.may_go_on();
         let absorbed = match self.absorb(goes_on.then_some(link.limits.withheld_bytes)).await {
             Ok(Some(absorbed)) => absorbed,
             Ok(None) => {
@@ -79,7 +79,7 @@ impl Exchange {
         let who = self.draft.at_gate();
         let work = strike(decision, &mut self.draft.fault, link.clock, who);
         match self.client.unless_gone(work).await {
-            Ok(Onward::GoOn) => self.forward(None, Some(absorbed)).await,
+            Ok(Onward::GoOn | Onward::Change(_)) => self.forward(None, Some(absorbed)).await,
             Ok(Onward::End(terminal)) => self.ending(Aftermath::Nothing).by_fault(terminal).await,
             Err(gone) => self.ending(Aftermath::Nothing).gone(gone).await,
         }
