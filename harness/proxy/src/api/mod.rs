@@ -3,12 +3,14 @@
 
 mod body;
 mod conn;
+mod go_json;
 mod journal;
 mod pace;
 mod reply;
 mod request;
 mod router;
 mod server;
+mod toxiproxy;
 mod v1;
 mod xid;
 
@@ -16,8 +18,11 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
+use tokio::sync::Mutex;
+
 pub use journal::{Journal, Level};
 pub use server::{ApiError, ApiServer, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS};
+pub use toxiproxy::TOXIPROXY_VERSION;
 
 pub(crate) use reply::Reply;
 pub(crate) use request::Request;
@@ -46,4 +51,13 @@ pub(crate) struct Api {
     pub(crate) address: SocketAddr,
     pub(crate) started: Instant,
     pub(crate) ids: xid::Ids,
+    /// One `/populate` at a time.
+    pub(crate) populating: Mutex<()>,
+}
+
+impl Api {
+    fn new(core: Arc<Core>, options: ApiOptions, address: SocketAddr) -> Self {
+        let (started, ids) = (Instant::now(), xid::Ids::new());
+        Self { core, options, address, started, ids, populating: Mutex::new(()) }
+    }
 }

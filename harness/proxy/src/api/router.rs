@@ -1,11 +1,12 @@
 //! From a call to its handler.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use http::header::{HeaderName, HeaderValue, LOCATION};
 
-use super::{Api, Reply, Request, v1};
+use super::toxiproxy::{self, Found};
+use super::{Api, Level, Reply, Request, v1};
 
 /// How long a handler may take; its work goes on behind the 503.
 const HANDLER_TIME: Duration = Duration::from_secs(25);
@@ -23,29 +24,45 @@ pub(super) async fn answer(api: &Arc<Api>, request: Request) -> Reply {
     if clean != request.path {
         return redirect(&clean, &request.query);
     }
-    let browser = request.header("user-agent").is_some_and(|agent| agent.starts_with(BROWSER));
     let segments = request.segments();
-    if segments.first().is_none_or(|first| first != "v1") {
-        return not_found();
+    let route = match toxiproxy::find(&request.method, &segments) {
+        Found::Route(route) => Some(route),
+        Found::WrongMethod => return Reply::empty(405),
+        Found::Nothing if segments.first().is_some_and(|first| first == "v1") => None,
+        Found::Nothing => return not_found(),
+    };
+    if request.header("user-agent").is_some_and(|agent| agent.starts_with(BROWSER)) {
+        return identified(api, no_browsers());
     }
-    let reply = if browser { Some(no_browsers()) } else { bounded(api, segments, request).await };
-    reply.map_or_else(not_found, |reply| identified(api, reply))
+    let (own, line) = (Arc::clone(api), format!("{} {}", request.method, request.path));
+    let started = Instant::now();
+    let work = async move {
+        match route {
+            Some(route) => toxiproxy::handle(&own, route, request).await,
+            None => own_path(&own, &segments, request).await,
+        }
+    };
+    let reply = bounded(api, HANDLER_TIME, work).await;
+    let took = started.elapsed().as_micros() as u64;
+    api.options.journal.log(Level::Debug, line, &[("status", reply.status.as_u16().into()), ("us", took.into())]);
+    identified(api, reply)
+}
+
+async fn own_path(api: &Api, segments: &[String], request: Request) -> Reply {
+    let parts: Vec<&str> = segments.iter().skip(1).map(String::as_str).collect();
+    let reply = v1::handle(api, &parts, request).await;
+    reply.unwrap_or_else(|| Reply::refusal(404, "there is no such path; the README lists those under /v1/"))
 }
 
 /// Carries a call out in a task of its own: neither a client that leaves nor the time limit stops it half-way.
-async fn bounded(api: &Arc<Api>, segments: Vec<String>, request: Request) -> Option<Reply> {
-    let own = Arc::clone(api);
-    let work = tokio::spawn(async move {
-        let parts: Vec<&str> = segments.iter().skip(1).map(String::as_str).collect();
-        v1::handle(&own, &parts, request).await
-    });
-    match tokio::time::timeout(HANDLER_TIME, work).await {
+async fn bounded(api: &Api, limit: Duration, work: impl Future<Output = Reply> + Send + 'static) -> Reply {
+    match tokio::time::timeout(limit, tokio::spawn(work)).await {
         Ok(Ok(reply)) => reply,
         Ok(Err(e)) => {
             api.options.journal.error(format!("a call of the API failed: {e}"));
-            Some(Reply::refusal(500, "the call failed inside the proxy; its log says more"))
+            Reply::refusal(500, "the call failed inside the proxy; its log says more")
         }
-        Err(_) => Some(Reply::text(503, HTML, TIMEOUT_PAGE)),
+        Err(_) => Reply::text(503, HTML, TIMEOUT_PAGE),
     }
 }
 
@@ -111,6 +128,25 @@ fn escaped(path: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // Proves that a call that takes too long is answered, and that its work goes on all the same.
+    #[tokio::test]
+    async fn work_goes_on_behind_a_timeout() {
+        let core = Arc::new(crate::core::Core::new(&crate::ProxyConfig::new([])));
+        let api = Api::new(core, crate::ApiOptions::default(), "127.0.0.1:1".parse().expect("address"));
+        let (release, released) = tokio::sync::oneshot::channel::<()>();
+        let (done, finished) = tokio::sync::oneshot::channel();
+        let work = async move {
+            released.await.expect("released");
+            done.send("done").expect("somebody waits");
+            Reply::empty(204)
+        };
+        let reply = bounded(&api, Duration::from_millis(1), work).await;
+        assert_eq!(reply.status, 503);
+        release.send(()).expect("the work still waits");
+        assert_eq!(finished.await, Ok("done"));
+        assert_eq!(bounded(&api, HANDLER_TIME, async { Reply::empty(204) }).await.status, 204);
+    }
 
     // Proves which paths are redirected, and where to.
     #[test]

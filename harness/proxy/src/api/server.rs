@@ -3,14 +3,14 @@
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
 use super::body::Run;
-use super::{Api, ApiOptions, conn, xid};
+use super::{Api, ApiOptions, conn};
 use crate::core::Core;
 use crate::proxy::Proxy;
 
@@ -60,7 +60,7 @@ impl ApiServer {
         let failed = |source| ApiError::Listen { address: address.to_owned(), source };
         let listener = listen(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let api = Arc::new(Api { core, options, address, started: Instant::now(), ids: xid::Ids::new() });
+        let api = Arc::new(Api::new(core, options, address));
         let (run, running) = watch::channel(Run::Serving);
         let room = Arc::new(Semaphore::new(MAX_API_CONNECTIONS as usize));
         let accepting = tokio::spawn(accept(listener, api, Arc::clone(&room), running));

@@ -1,0 +1,68 @@
+//! `/populate`: creates or replaces proxies, one by one, until one fails.
+
+use super::input::{self, ProxyInput};
+use super::{Failure, json, proxies, show};
+use crate::api::{Api, Reply};
+use crate::core::{Core, LinkStatus};
+use crate::error::ProxyError;
+use crate::link::resolve;
+
+/// Creates or replaces what the body lists. An error comes with what was done before it.
+pub(in crate::api) async fn populate(core: &Core, body: &[u8]) -> (Vec<LinkStatus>, Option<Failure>) {
+    let inputs = match input::proxies(body) {
+        Ok(inputs) => inputs,
+        Err(failure) => return (Vec::new(), Some(failure)),
+    };
+    let mut done = Vec::new();
+    for input in inputs {
+        match put(core, input).await {
+            Ok(link) => done.push(link),
+            Err(e) => return (done, Some(Failure::creating(&e))),
+        }
+    }
+    (done, None)
+}
+
+/// Unlike all others, its errors are JSON in name too, without a newline.
+pub(super) async fn answer(api: &Api, body: &[u8]) -> Reply {
+    let _one = api.populating.lock().await;
+    let (done, failure) = populate(&api.core, body).await;
+    let done: Vec<_> = done.iter().map(show::proxy).collect();
+    let done = if done.is_empty() { "null".to_owned() } else { format!("[{}]", done.join(",")) };
+    match failure {
+        None => json(201, format!("{{\"proxies\":{done}}}")),
+        Some(failure) => {
+            api.options.journal.warn(format!("POST /populate: {}", failure.text));
+            json(failure.status, format!("{{{},\"proxies\":{done}}}", failure.members()))
+        }
+    }
+}
+
+/// Leaves a proxy alone that is the same already, whatever `enabled` says; replaces it without its toxics otherwise.
+async fn put(core: &Core, input: ProxyInput) -> Result<LinkStatus, ProxyError> {
+    let Ok(old) = core.link_status(&input.name) else {
+        return core.add_link(proxies::config(input)).await;
+    };
+    let resolved = resolve(&input.name, &input.listen).await?;
+    let same_place = resolved.iter().any(|address| address.to_string() == old.listen);
+    if same_place && old.upstream.as_deref() == Some(input.upstream.as_str()) {
+        return Ok(old);
+    }
+    core.remove_link(&input.name).await?;
+    let added = core.add_link(proxies::config(input)).await;
+    if added.is_err() {
+        restore(core, old).await;
+    }
+    added
+}
+
+/// Puts back what could not be replaced.
+async fn restore(core: &Core, old: LinkStatus) {
+    let upstream = old.upstream.unwrap_or_default();
+    let input = ProxyInput { name: old.name, listen: old.listen, upstream, enabled: old.enabled };
+    let mut config = proxies::config(input);
+    config.mode = old.mode;
+    config.toxics = old.toxics;
+    // The caller is told about the new one; that the old port was lost meanwhile shows in the list.
+    let _lost = core.add_link(config).await;
+}

@@ -1,0 +1,4 @@
+//! The control plane from outside, over raw sockets.
+
+mod kit;
+mod wire;
