@@ -51,7 +51,9 @@ mod toxics;
 mod traffic;
 mod wire;
 
-pub use api::{ApiError, ApiOptions, ApiServer, Journal, Level, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS};
+pub use api::{
+    ApiError, ApiOptions, ApiServer, Journal, Level, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS, TOXIPROXY_VERSION,
+};
 pub use clock::Clock;
 pub use config::{DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
 pub use core::{AddLinkError, LinkStatus, MAX_LINKS};

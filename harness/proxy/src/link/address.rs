@@ -16,7 +16,7 @@ const MISSING_PORT: &str = "missing port in address";
 
 /// The addresses that `text` names, in the order to try them. Without a host they are the unspecified ones; the empty
 /// text lets the kernel choose the port too.
-pub(super) async fn resolve(link: &str, text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
+pub(crate) async fn resolve(link: &str, text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     let bad = |reason: &str| ProxyError::BadListen {
         link: link.to_owned(),
         address: text.to_owned(),

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, RwLock};
 
+pub(crate) use address::resolve;
 pub use life::LinkChange;
 use tokio::net::{TcpListener, TcpStream};
 

@@ -186,7 +186,8 @@ mod tests {
     #[test]
     fn keys_match_in_any_case() {
         let keys = ["name", "Logger", "stream"];
-        for (key, meaning) in [("NAME", Some("name")), ("logger", Some("Logger")), ("ſtream", Some("stream")), ("x", None)]
+        for (key, meaning) in
+            [("NAME", Some("name")), ("logger", Some("Logger")), ("ſtream", Some("stream")), ("x", None)]
         {
             assert_eq!(meant(key, &keys), meaning);
         }

@@ -214,8 +214,7 @@ mod tests {
         ];
         assert_eq!(found.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect::<Vec<_>>(), expected);
         let elements: Vec<_> = raw("[1, [], -2.5e3 ,\"a,b\"]").elements().map(|e| (e.kind(), e.literal())).collect();
-        let expected =
-            [(Kind::Number, "1"), (Kind::Array, "[]"), (Kind::Number, "-2.5e3"), (Kind::String, "\"a,b\"")];
+        let expected = [(Kind::Number, "1"), (Kind::Array, "[]"), (Kind::Number, "-2.5e3"), (Kind::String, "\"a,b\"")];
         assert_eq!(elements, expected);
         assert_eq!((raw("5").members().count(), raw("{}").elements().count(), raw("[]").elements().count()), (0, 0, 0));
     }

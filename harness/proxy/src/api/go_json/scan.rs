@@ -256,7 +256,9 @@ mod tests {
     // Proves that only the first value is read, whatever follows, and that nesting is bounded without recursion.
     #[test]
     fn only_the_first_value_counts() {
-        for (text, value) in [(" {} x", "{}"), ("1 2", "1"), ("01", "0"), ("\"a\\\"\"b", "\"a\\\"\""), ("[[]]]", "[[]]")] {
+        for (text, value) in
+            [(" {} x", "{}"), ("1 2", "1"), ("01", "0"), ("\"a\\\"\"b", "\"a\\\"\""), ("[[]]]", "[[]]")]
+        {
             assert_eq!(first_value(text.as_bytes()), Ok(value.as_bytes()), "{text}");
         }
         let deep = "[".repeat(MAX_DEPTH) + &"]".repeat(MAX_DEPTH);

@@ -58,6 +58,9 @@ mod tests {
         for (x, text) in [(1.0, "1"), (0.3, "0.3"), (-1.0, "-1"), (0.0, "0"), (1e-7, "1e-7"), (1e21, "1e+21")] {
             assert_eq!(float32(x), text);
         }
-        assert_eq!((float64(0.1), float64(2.5e-9), float64(1e20)), ("0.1".into(), "2.5e-9".into(), "1".to_owned() + &"0".repeat(20)));
+        assert_eq!(
+            (float64(0.1), float64(2.5e-9), float64(1e20)),
+            ("0.1".into(), "2.5e-9".into(), "1".to_owned() + &"0".repeat(20))
+        );
     }
 }

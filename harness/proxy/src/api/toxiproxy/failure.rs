@@ -126,11 +126,9 @@ mod tests {
     // Proves the texts that Go gives for ports that are taken, forbidden or elsewhere, and for addresses that are none.
     #[test]
     fn addresses_fail_in_the_words_of_go() {
-        for (errno, words) in [
-            (98, "address already in use"),
-            (13, "permission denied"),
-            (99, "cannot assign requested address"),
-        ] {
+        for (errno, words) in
+            [(98, "address already in use"), (13, "permission denied"), (99, "cannot assign requested address")]
+        {
             let text = format!("listen tcp 127.0.0.1:18474: bind: {words}");
             assert_eq!(Failure::creating(&listen(errno)), Failure::new(500, text));
         }

@@ -7,7 +7,8 @@ use crate::toxics::{AttributeValue, Stream, Toxic, ToxicError, ToxicKind};
 const PROXY_KEYS: [&str; 5] = ["name", "listen", "upstream", "enabled", "Logger"];
 const TOXIC_KEYS: [&str; 6] = ["attributes", "name", "type", "stream", "toxicity", "direction"];
 /// Go's names of types without a name, as they stand in its errors.
-const UPDATE_TYPE: &str = r#"struct { Attributes interface {} "json:\"attributes\""; Toxicity float32 "json:\"toxicity\"" }"#;
+const UPDATE_TYPE: &str =
+    r#"struct { Attributes interface {} "json:\"attributes\""; Toxicity float32 "json:\"toxicity\"" }"#;
 const ENTRY_TYPE: &str = r#"struct { toxiproxy.Proxy; Enabled *bool "json:\"enabled\"" }"#;
 
 /// A proxy as a caller describes it.
@@ -191,7 +192,10 @@ mod tests {
     fn entries_are_checked_before_any_is_used() {
         assert_eq!(proxies(b"null"), Ok(Vec::new()));
         assert_eq!(proxies(br#"[{"name":"a","upstream":"u:1"}]"#).map(|all| all[0].enabled), Ok(true));
-        assert_eq!(error(proxies(br#"[{"name":"a","upstream":"u:1"},null]"#)), "missing required field: name at proxy 2");
+        assert_eq!(
+            error(proxies(br#"[{"name":"a","upstream":"u:1"},null]"#)),
+            "missing required field: name at proxy 2"
+        );
         assert!(error(proxies(b"[5]")).contains(r#"into Go value of type struct { toxiproxy.Proxy; Enabled *bool"#));
         assert!(error(proxies(br#"[{"name":5}]"#)).ends_with("Go struct field .name of type string"));
     }
@@ -226,7 +230,8 @@ mod tests {
     #[test]
     fn updates_are_merged() {
         let mut slow = toxic(br#"{"type":"latency","attributes":{"latency":100}}"#, FREE).expect("toxic");
-        toxic_update(br#"{"Attributes":{"JITTER":5},"toxicity":0.5,"name":"zz","type":"noop"}"#, &mut slow).expect("fits");
+        toxic_update(br#"{"Attributes":{"JITTER":5},"toxicity":0.5,"name":"zz","type":"noop"}"#, &mut slow)
+            .expect("fits");
         assert_eq!(slow.kind, ToxicKind::Latency { latency: 100, jitter: 5 });
         assert_eq!((slow.toxicity, slow.name.as_str()), (0.5, "latency_downstream"));
         for (body, words) in [

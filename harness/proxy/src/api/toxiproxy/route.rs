@@ -92,10 +92,24 @@ mod tests {
         for (call, route) in routes {
             assert_eq!(found(call), Found::Route(route), "{call}");
         }
-        for call in ["HEAD /version", "PUT /proxies", "PUT /proxies/p", "DELETE /proxies/p/toxics", "GET /reset", "FOO /proxies/p/toxics/t"] {
+        for call in [
+            "HEAD /version",
+            "PUT /proxies",
+            "PUT /proxies/p",
+            "DELETE /proxies/p/toxics",
+            "GET /reset",
+            "FOO /proxies/p/toxics/t",
+        ] {
             assert_eq!(found(call), Found::WrongMethod, "{call}");
         }
-        for call in ["GET /", "GET /proxies/", "GET /proxies/p/", "GET /proxies/p/other", "GET /proxies/p/toxics/t/x", "GET /metrics"] {
+        for call in [
+            "GET /",
+            "GET /proxies/",
+            "GET /proxies/p/",
+            "GET /proxies/p/other",
+            "GET /proxies/p/toxics/t/x",
+            "GET /metrics",
+        ] {
             assert_eq!(found(call), Found::Nothing, "{call}");
         }
     }
