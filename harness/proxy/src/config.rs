@@ -5,6 +5,7 @@ use std::time::Duration;
 use judge::evidence::TimeBase;
 
 use crate::clock::Clock;
+use crate::tls::{Originate, Terminate, TlsConfig};
 use crate::toxics::Toxic;
 
 /// Records that the event log keeps by default before it drops new ones.
@@ -99,6 +100,8 @@ pub struct LinkConfig {
     pub limits: Limits,
     /// Toxics that are in force before the first connection is accepted; for byte links only.
     pub toxics: Vec<Toxic>,
+    /// TLS on either side.
+    pub tls: TlsConfig,
 }
 
 impl LinkConfig {
@@ -114,6 +117,7 @@ impl LinkConfig {
             key_header: None,
             limits: Limits::default(),
             toxics: Vec::new(),
+            tls: TlsConfig::default(),
         }
     }
 
@@ -164,6 +168,20 @@ impl LinkConfig {
         self.limits = limits;
         self
     }
+
+    /// Speaks TLS with the clients.
+    #[must_use]
+    pub fn tls_terminate(mut self, terminate: Terminate) -> Self {
+        self.tls.terminate = Some(terminate);
+        self
+    }
+
+    /// Speaks TLS with the upstream.
+    #[must_use]
+    pub fn tls_originate(mut self, originate: Originate) -> Self {
+        self.tls.originate = Some(originate);
+        self
+    }
 }
 
 /// What a link understands.
@@ -189,6 +207,8 @@ pub struct Limits {
     pub withheld_bytes: usize,
     /// How long a dial to the upstream may take.
     pub dial_time: Duration,
+    /// How long a TLS handshake may take, on either side.
+    pub handshake_time: Duration,
     /// How long the upstream's answer is still awaited after the client has left or got its fault.
     pub late_answer_time: Duration,
     /// How long a connection that the proxy has closed is still read from, so that unread bytes do not turn its FIN
@@ -204,6 +224,7 @@ impl Default for Limits {
             head_time: Duration::from_secs(60),
             withheld_bytes: 8 << 20,
             dial_time: Duration::from_secs(10),
+            handshake_time: Duration::from_secs(10),
             late_answer_time: Duration::from_secs(30),
             linger_time: Duration::from_secs(2),
         }

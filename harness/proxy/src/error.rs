@@ -51,6 +51,14 @@ pub enum ProxyError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Its TLS cannot be as it is configured.
+    #[error("link `{link}`: tls.{source}")]
+    Tls {
+        /// The link.
+        link: String,
+        /// What is wrong.
+        source: crate::tls::TlsError,
+    },
     /// The upstream is not `host:port`.
     #[error("link `{link}`: `{address}` is not an upstream; write host:port with a port from 1 to 65535")]
     BadUpstream {

@@ -47,6 +47,7 @@ mod strike;
 mod sync;
 mod tasks;
 mod tcp;
+mod tls;
 mod toxics;
 mod traffic;
 mod wire;
@@ -69,6 +70,7 @@ pub use rules::{
     Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, MAX_RULES_BYTES, Malformed, Match,
     OrdinalRange, Part, Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, Trickle, rules_from_json,
 };
+pub use tls::{CertificateFault, Identity, Originate, Pem, Terminate, TlsConfig, TlsError};
 pub use toxics::{
     AttributeError, AttributeValue, Change, Direction, MAX_TOXICS, Share, Stream, StreamError, Toxic, ToxicBoard,
     ToxicError, ToxicKind, ToxicParseError,

@@ -14,6 +14,7 @@ use crate::link::LinkChange;
 use crate::live::LiveAttempt;
 use crate::log::Log;
 use crate::rules::{Rule, RuleError};
+use crate::tls::TlsError;
 use crate::toxics::ToxicBoard;
 
 /// A running proxy. Dropping it closes its ports at once and ends its connections; [`Proxy::shutdown`] also waits until
@@ -33,7 +34,7 @@ impl Proxy {
         // On an error the half-started proxy is dropped, which closes what was opened.
         let proxy = Self { core: Arc::new(Core::new(&config)) };
         for link in config.links {
-            proxy.core.add_link(link).await?;
+            proxy.core.add_link(link.apply_schemes()).await?;
         }
         Ok(proxy)
     }
@@ -47,7 +48,7 @@ impl Proxy {
     /// # Errors
     /// When its name is taken, or a name, an address or a header is not usable, or the port is taken.
     pub async fn add_link(&self, config: LinkConfig) -> Result<LinkStatus, ProxyError> {
-        self.core.add_link(config).await
+        self.core.add_link(config.apply_schemes()).await
     }
 
     /// Adds a link whose `rules` are in force before its first connection is accepted; all of it, or nothing.
@@ -59,7 +60,17 @@ impl Proxy {
         config: LinkConfig,
         rules: Vec<Rule>,
     ) -> Result<(LinkStatus, Vec<Armed>), AddLinkError> {
-        self.core.add_link_with(config, rules).await
+        self.core.add_link_with(config.apply_schemes(), rules).await
+    }
+
+    /// The certificate (PEM) of the CA that this proxy signs with where no other is given: whoever connects to a link
+    /// with [`Terminate`](crate::Terminate) has to trust it. It is generated for each proxy, and its key never leaves
+    /// the process.
+    ///
+    /// # Errors
+    /// When it cannot be generated.
+    pub fn ca_pem(&self) -> Result<String, TlsError> {
+        self.core.trust.own_pem().map(|pem| pem.to_string())
     }
 
     /// Changes a link, or nothing of it. A new address or upstream ends its connections; a change to what is there

@@ -12,6 +12,7 @@ use crate::http;
 use crate::link::Link;
 use crate::strike::{Onward, Terminal, strike};
 use crate::tcp;
+use crate::tls;
 use crate::wire::{Inbox, Wire};
 
 pub(crate) async fn connection(link: Arc<Link>, stream: TcpStream) {
@@ -26,6 +27,7 @@ pub(crate) async fn connection(link: Arc<Link>, stream: TcpStream) {
             None => return,
         }
     }
+    let Some(client) = tls::accept(&link, &mut record, client).await else { return };
     match link.mode {
         Mode::Http => http::serve(&link, &mut record, client, retire).await,
         Mode::Tcp => tcp::serve(&link, &mut record, client).await,

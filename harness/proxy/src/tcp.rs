@@ -6,13 +6,16 @@ use judge::evidence::ConnectionEnd;
 
 use crate::conn::{Client, ConnRecord};
 use crate::link::Link;
+use crate::tls;
 use crate::traffic::Traffic;
-use crate::wire::{Inbox, Wire};
+use crate::wire::Inbox;
 
 /// Passes bytes between a client and a freshly dialled upstream until both halves have ended.
 pub(crate) async fn serve(link: &Link, record: &mut ConnRecord, client: Client) {
-    let upstream = match link.dial().await {
-        Ok((stream, _)) => Wire::new(stream, link.clock, Traffic::within(&link.flow.upstream)),
+    let protocol = client.wire.alpn();
+    let traffic = Traffic::within(&link.flow.upstream);
+    let upstream = match tls::connect(link, traffic, protocol.as_deref()).await {
+        Ok((wire, _)) => wire,
         Err(why) => {
             let text = format!("link `{}`, connection {}: {why}", link.name, record.conn);
             link.log.remark(link.clock.now(), "dial-failed", text);
@@ -62,5 +65,6 @@ async fn pump(from: &Client, to: &Client) -> io::Result<()> {
     }
     // An error would say that the other side is gone, which its own direction reports.
     to.wire.fin();
+    to.wire.flushed().await;
     Ok(())
 }

@@ -8,9 +8,10 @@ use super::{Core, LinkStatus};
 use crate::config::{LinkConfig, Mode};
 use crate::engine::Armed;
 use crate::error::ProxyError;
-use crate::link::{Link, LinkChange};
+use crate::link::{Link, LinkChange, Parts};
 use crate::rules::Rule;
 use crate::sync::{read, write};
+use crate::tls::LinkTls;
 use crate::toxics::ToxicBoard;
 
 /// The most links that a proxy has at once.
@@ -121,6 +122,8 @@ impl Core {
                 return Err(ProxyError::TooManyLinks { limit: MAX_LINKS });
             }
         }
+        let failed = |source| ProxyError::Tls { link: config.name.clone(), source };
+        let tls = LinkTls::ready(&config.tls, config.mode, &self.trust).await.map_err(failed)?;
         let enabled = config.enabled;
         let id = self.next_link.fetch_add(1, Ordering::AcqRel);
         let toxics = std::mem::take(&mut config.toxics);
@@ -128,7 +131,7 @@ impl Core {
             return Err(ProxyError::NoToxics(config.name));
         }
         let toxics = ToxicBoard::new(self.seed, self.quirks, toxics)?;
-        let link = Arc::new(Link::new(id, config, toxics, self.common()));
+        let link = Arc::new(Link::new(id, config, Parts { toxics, tls }, self.common()));
         if enabled {
             link.bind().await?;
         }

@@ -14,6 +14,7 @@ use crate::engine::Engine;
 use crate::link::{Common, Link};
 use crate::log::Log;
 use crate::sync::{locked, read};
+use crate::tls::Trust;
 
 pub(crate) use links::check_upstream;
 pub use links::{AddLinkError, MAX_LINKS};
@@ -27,6 +28,7 @@ pub(crate) struct Core {
     quirks: bool,
     pub(crate) engine: Arc<Engine>,
     pub(crate) log: Log,
+    pub(crate) trust: Trust,
     links: RwLock<BTreeMap<String, Arc<Link>>>,
     next_link: AtomicU64,
     conns: Arc<AtomicU64>,
@@ -43,6 +45,7 @@ impl Core {
             engine: Arc::new(Engine::new(clock, config.seed, log.clone())),
             log,
             quirks: config.toxiproxy_quirks,
+            trust: Trust::default(),
             links: RwLock::default(),
             next_link: AtomicU64::new(0),
             conns: Arc::default(),

@@ -2,6 +2,7 @@
 
 use crate::config::Mode;
 use crate::link::Link;
+use crate::tls::TlsConfig;
 use crate::toxics::Toxic;
 
 /// What a link is right now.
@@ -17,6 +18,8 @@ pub struct LinkStatus {
     pub upstream: Option<String>,
     /// Whether it accepts connections.
     pub enabled: bool,
+    /// TLS on either side.
+    pub tls: TlsConfig,
     /// Connections that are open.
     pub connections: u64,
     /// Its toxics, in the order they were added.
@@ -31,6 +34,7 @@ impl LinkStatus {
             listen: link.listen(),
             upstream: link.target().address.map(|a| a.to_string()),
             enabled: link.bound().is_some(),
+            tls: link.tls.config().clone(),
             connections: link.connections(),
             toxics: link.toxics.list(),
         }

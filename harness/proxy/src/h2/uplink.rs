@@ -8,8 +8,9 @@ use h2::client::SendRequest;
 
 use super::limits;
 use crate::link::Link;
+use crate::tls;
 use crate::traffic::Traffic;
-use crate::wire::{Inbox, Wire};
+use crate::wire::Inbox;
 
 /// Where the streams of one client connection are sent.
 #[derive(Debug, Default)]
@@ -46,8 +47,8 @@ async fn is_alive(sender: &mut SendRequest<Bytes>) -> bool {
 }
 
 async fn dial(link: &Link) -> Result<Kept, String> {
-    let (stream, generation) = link.dial().await?;
-    let wire = Wire::new(stream, link.clock, Traffic::within(&link.flow.upstream));
+    let traffic = Traffic::within(&link.flow.upstream);
+    let (wire, generation) = tls::connect(link, traffic, Some(tls::HTTP_2)).await?;
     let handshake = limits::client(&link.limits).handshake(wire.into_io(Inbox::default()));
     let (sender, connection) = match tokio::time::timeout(link.limits.dial_time, handshake).await {
         Ok(Ok(both)) => both,

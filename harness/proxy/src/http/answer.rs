@@ -11,6 +11,7 @@ use super::body::{BodyReader, Framing, Taken};
 use super::head::{ResponseHead, length, may_be_response};
 use crate::config::Limits;
 use crate::link::Link;
+use crate::tls;
 use crate::traffic::Traffic;
 use crate::wire::{Inbox, Wire};
 
@@ -24,8 +25,8 @@ pub(crate) struct Upstream {
 
 impl Upstream {
     pub(crate) async fn dial(link: &Link) -> Result<Self, String> {
-        let (stream, generation) = link.dial().await?;
-        let wire = Wire::new(stream, link.clock, Traffic::within(&link.flow.upstream));
+        let traffic = Traffic::within(&link.flow.upstream);
+        let (wire, generation) = tls::connect(link, traffic, Some(tls::HTTP_1)).await?;
         Ok(Self { wire, inbox: Inbox::default(), generation })
     }
 

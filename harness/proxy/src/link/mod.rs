@@ -19,6 +19,7 @@ use crate::live::Live;
 use crate::log::Log;
 use crate::sync::{locked, read, write};
 use crate::tasks::Tasks;
+use crate::tls::LinkTls;
 use crate::toxics::ToxicBoard;
 use crate::traffic::Flow;
 
@@ -31,6 +32,7 @@ pub(crate) struct Link {
     pub(crate) mode: Mode,
     pub(crate) key_header: Option<String>,
     pub(crate) limits: Limits,
+    pub(crate) tls: LinkTls,
     upstream: RwLock<Target>,
     pub(crate) clock: Clock,
     pub(crate) engine: Arc<Engine>,
@@ -76,9 +78,17 @@ pub(crate) struct Common {
     pub(crate) conns: Arc<AtomicU64>,
 }
 
+/// What a link is made of that had to be checked first.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    pub(crate) toxics: ToxicBoard,
+    pub(crate) tls: LinkTls,
+}
+
 impl Link {
     /// A link that does not listen yet.
-    pub(crate) fn new(id: u64, config: LinkConfig, toxics: ToxicBoard, common: Common) -> Self {
+    pub(crate) fn new(id: u64, config: LinkConfig, parts: Parts, common: Common) -> Self {
+        let Parts { toxics, tls } = parts;
         let upstream = Target { address: config.upstream.as_deref().map(Arc::from), generation: 0 };
         Self {
             id,
@@ -86,6 +96,7 @@ impl Link {
             mode: config.mode,
             key_header: config.key_header,
             limits: config.limits,
+            tls,
             upstream: RwLock::new(upstream),
             clock: common.clock,
             engine: common.engine,
@@ -141,10 +152,9 @@ impl Link {
         })
     }
 
-    /// Dials the upstream.
-    pub(crate) async fn dial(&self) -> Result<(TcpStream, u64), String> {
-        let Target { address, generation } = self.target();
-        let Some(address) = address else {
+    /// Dials `target`. [`tls::connect`](crate::tls::connect) does it for a connection, with TLS where the link has it.
+    pub(crate) async fn dial(&self, target: &Target) -> Result<TcpStream, String> {
+        let Some(address) = &target.address else {
             return Err("no upstream is set".to_owned());
         };
         let dial = TcpStream::connect(address.as_ref());
@@ -152,7 +162,7 @@ impl Link {
             Ok(Ok(stream)) => {
                 // Without it small writes wait for acknowledgements; a failure only costs time.
                 let _slow = stream.set_nodelay(true);
-                Ok((stream, generation))
+                Ok(stream)
             }
             Ok(Err(e)) => Err(format!("dial {address}: {e}")),
             Err(_) => Err(format!("dial {address}: no answer within {:?}", self.limits.dial_time)),

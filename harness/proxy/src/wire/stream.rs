@@ -6,22 +6,26 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker, ready};
 
-use bytes::{Buf, Bytes};
+use bytes::{Buf, BytesMut};
 use judge::evidence::At;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::Inbox;
+use super::session::Session;
 use crate::clock::Clock;
 use crate::sync::locked;
 use crate::traffic::Traffic;
+
+/// Room for one read from a socket without TLS.
+const READ_BYTES: usize = 16 << 10;
 
 /// A wire as a stream.
 #[derive(Debug)]
 pub(crate) struct Io {
     shared: Arc<Shared>,
-    /// What was read before the wire became a stream.
-    ahead: Bytes,
+    /// What was read and not yet asked for.
+    ahead: BytesMut,
 }
 
 /// Resets the connection of an [`Io`], whoever drives that meanwhile.
@@ -39,15 +43,84 @@ struct Shared {
 struct Socket {
     /// Gone once it was reset.
     stream: Option<TcpStream>,
+    session: Option<Session>,
     /// Who waits for it: a reset takes the socket from under them, and the runtime would not wake them.
     reader: Option<Waker>,
     writer: Option<Waker>,
 }
 
+impl Socket {
+    fn poll_read(&mut self, cx: &mut Context<'_>, clock: Clock, ahead: &mut BytesMut) -> Poll<io::Result<usize>> {
+        let stream = self.stream.as_ref().ok_or(io::ErrorKind::ConnectionReset)?;
+        loop {
+            if self.session.as_mut().is_none_or(Session::waits_for_socket) {
+                self.reader = Some(cx.waker().clone());
+                ready!(stream.poll_read_ready(cx))?;
+            }
+            let read = match &mut self.session {
+                Some(session) => session.receive(stream, clock, ahead),
+                None => {
+                    ahead.reserve(READ_BYTES);
+                    stream.try_read_buf(ahead)
+                }
+            };
+            match read {
+                Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
+                other => return Poll::Ready(other),
+            }
+        }
+    }
+
+    fn poll_write(&mut self, cx: &mut Context<'_>, mut bytes: &[u8]) -> Poll<io::Result<usize>> {
+        ready!(self.poll_flush(cx))?;
+        let stream = self.stream.as_mut().ok_or(io::ErrorKind::ConnectionReset)?;
+        match &mut self.session {
+            Some(session) => {
+                let n = session.encrypt(&mut bytes)?;
+                // What the kernel has no room for goes with the next write or flush.
+                session.flush(stream)?;
+                Poll::Ready(Ok(n))
+            }
+            None => {
+                self.writer = Some(cx.waker().clone());
+                Pin::new(stream).poll_write(cx, bytes)
+            }
+        }
+    }
+
+    /// Waits until the kernel has taken all that TLS has to send.
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let stream = self.stream.as_ref().ok_or(io::ErrorKind::ConnectionReset)?;
+        let Some(session) = &mut self.session else { return Poll::Ready(Ok(())) };
+        while !session.flush(stream)? {
+            self.writer = Some(cx.waker().clone());
+            ready!(stream.poll_write_ready(cx))?;
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let stream = self.stream.as_mut().ok_or(io::ErrorKind::ConnectionReset)?;
+        match &mut self.session {
+            Some(session) => {
+                session.finish(stream)?;
+                self.poll_flush(cx)
+            }
+            None => Pin::new(stream).poll_shutdown(cx),
+        }
+    }
+}
+
 impl Io {
-    pub(super) fn new(stream: TcpStream, mut inbox: Inbox, clock: Clock, traffic: Arc<Traffic>) -> Self {
-        let socket = Socket { stream: Some(stream), reader: None, writer: None };
-        let ahead = inbox.take(inbox.len());
+    pub(super) fn new(
+        stream: TcpStream,
+        session: Option<Session>,
+        mut inbox: Inbox,
+        clock: Clock,
+        traffic: Arc<Traffic>,
+    ) -> Self {
+        let socket = Socket { stream: Some(stream), session, reader: None, writer: None };
+        let ahead = BytesMut::from(inbox.take(inbox.len()));
         Self { shared: Arc::new(Shared { socket: Mutex::new(socket), clock, traffic }), ahead }
     }
 
@@ -55,74 +128,41 @@ impl Io {
     pub(crate) fn reset_handle(&self) -> ResetHandle {
         ResetHandle(Arc::clone(&self.shared))
     }
-
-    /// Runs `step` on the socket and notes who waits when it has to wait.
-    fn write_step<T>(
-        &self,
-        cx: &mut Context<'_>,
-        step: impl FnOnce(Pin<&mut TcpStream>, &mut Context<'_>) -> Poll<io::Result<T>>,
-    ) -> Poll<io::Result<T>> {
-        let mut socket = locked(&self.shared.socket);
-        let stream = socket.stream.as_mut().ok_or(io::ErrorKind::ConnectionReset)?;
-        let polled = step(Pin::new(stream), cx);
-        socket.writer = polled.is_pending().then(|| cx.waker().clone());
-        polled
-    }
-
-    fn count_sent(&self, polled: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        if let Poll::Ready(Ok(n)) = polled {
-            self.shared.traffic.went(n as u64);
-        }
-        polled
-    }
 }
 
 impl AsyncRead for Io {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if !self.ahead.is_empty() {
-            let n = self.ahead.len().min(buf.remaining());
-            buf.put_slice(&self.ahead[..n]);
-            self.ahead.advance(n);
-            return Poll::Ready(Ok(()));
+        let Self { shared, ahead } = &mut *self;
+        if ahead.is_empty() {
+            let n = ready!(locked(&shared.socket).poll_read(cx, shared.clock, ahead))?;
+            shared.traffic.came(n as u64);
         }
-        let before = buf.filled().len();
-        let mut socket = locked(&self.shared.socket);
-        let stream = socket.stream.as_mut().ok_or(io::ErrorKind::ConnectionReset)?;
-        let polled = Pin::new(stream).poll_read(cx, buf);
-        socket.reader = polled.is_pending().then(|| cx.waker().clone());
-        drop(socket);
-        ready!(polled)?;
-        let n = buf.filled().len() - before;
-        self.shared.traffic.came(n as u64);
+        let n = ahead.len().min(buf.remaining());
+        buf.put_slice(&ahead[..n]);
+        ahead.advance(n);
+        if ahead.is_empty() {
+            // Gives the memory back while the connection is idle.
+            *ahead = BytesMut::new();
+        }
         Poll::Ready(Ok(()))
     }
 }
 
 impl AsyncWrite for Io {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        let polled = self.write_step(cx, |stream, cx| stream.poll_write(cx, buf));
-        self.count_sent(polled)
-    }
-
-    fn poll_write_vectored(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        bufs: &[io::IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let polled = self.write_step(cx, |stream, cx| stream.poll_write_vectored(cx, bufs));
-        self.count_sent(polled)
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        true
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let polled = locked(&self.shared.socket).poll_write(cx, bytes);
+        if let Poll::Ready(Ok(n)) = polled {
+            self.shared.traffic.went(n as u64);
+        }
+        polled
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.write_step(cx, AsyncWrite::poll_flush)
+        locked(&self.shared.socket).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.write_step(cx, AsyncWrite::poll_shutdown)
+        locked(&self.shared.socket).poll_shutdown(cx)
     }
 }
 
