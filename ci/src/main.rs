@@ -3,6 +3,7 @@
 //! Only the standard library: this package is built before anything else and must never be the reason
 //! that a dependency is compiled.
 
+mod fuzz;
 mod images;
 mod json;
 mod nightly;
@@ -21,6 +22,8 @@ usage: cargo ci COMMAND
   pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, suites
   tidy                  the rules of this repository that no compiler knows
   nightly [--rounds N]  pr, then the suites N times with fresh seeds (default 10)
+  fuzz [--for 60s] [--target NAME]
+                        each fuzz target of chaos-proxy, or one, for a while (default 60s)
   images [--tag TAG]    static binaries of the players and their images (default tag: local)
   help                  print this
 
@@ -74,6 +77,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         "pr" => options::none(rest).and_then(|()| pr::run()),
         "tidy" => options::none(rest).and_then(|()| tidy::run()),
         "nightly" => options::number(rest, "--rounds", 10).and_then(nightly::run),
+        "fuzz" => fuzz::run(rest),
         "images" => options::text(rest, "--tag", "local").and_then(|tag| images::run(&tag)),
         "help" | "-h" | "--help" => {
             print!("{USAGE}");

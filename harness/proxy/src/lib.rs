@@ -34,6 +34,9 @@ mod conn;
 mod core;
 mod engine;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+#[doc(hidden)]
+pub mod fuzzing;
 mod h2;
 mod http;
 mod link;

@@ -35,7 +35,7 @@ macro_rules! hex_id {
             type Err = IdError;
             fn from_str(text: &str) -> Result<Self, IdError> {
                 let wrong = || IdError { text: text.to_owned(), expected: $expected };
-                if text.len() != 2 * $bytes || !text.is_ascii() {
+                if text.len() != 2 * $bytes || !is_hex(text) {
                     return Err(wrong());
                 }
                 let mut out = [0; $bytes];
@@ -69,6 +69,11 @@ hex_id!(
     SpanId, 8, "a span id of 16 hexadecimal digits, not all zero"
 );
 
+/// Digits only: a number's sign, which the standard library would read, is none.
+fn is_hex(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
 /// The trace context of one message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct TraceContext {
@@ -84,8 +89,9 @@ impl TraceContext {
     pub fn from_traceparent(header: &str) -> Option<Self> {
         let mut parts = header.trim().split('-');
         let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
-        let version_ok = version.len() == 2 && version != "ff" && u8::from_str_radix(version, 16).is_ok();
-        if !version_ok || flags.len() != 2 || (version == "00" && parts.next().is_some()) {
+        let version_ok = version.len() == 2 && is_hex(version) && !version.eq_ignore_ascii_case("ff");
+        let flags_ok = flags.len() == 2 && is_hex(flags);
+        if !version_ok || !flags_ok || (version == "00" && parts.next().is_some()) {
             return None;
         }
         Some(Self { trace: trace.parse().ok()?, parent: parent.parse().ok()? })

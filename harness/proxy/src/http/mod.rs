@@ -2,7 +2,7 @@
 
 mod answer;
 mod back;
-mod body;
+pub(crate) mod body;
 pub(crate) mod draft;
 mod ending;
 pub(crate) mod exchange;
