@@ -9,6 +9,7 @@
 //! the records around them.
 
 mod inbox;
+mod read;
 mod secure;
 mod session;
 mod stream;
@@ -92,7 +93,7 @@ impl Wire {
         }
         loop {
             self.stream.readable().await?;
-            match self.stream.try_read_buf(inbox.room()) {
+            match read::once(&self.stream, inbox.room()) {
                 Ok(n) => {
                     inbox.came(n, self.clock.now());
                     self.traffic.came(n as u64);

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
 use super::Inbox;
+use super::read;
 use super::session::Session;
 use crate::clock::Clock;
 use crate::sync::locked;
@@ -61,7 +62,7 @@ impl Socket {
                 Some(session) => session.receive(stream, clock, ahead),
                 None => {
                     ahead.reserve(READ_BYTES);
-                    stream.try_read_buf(ahead)
+                    read::once(stream, ahead)
                 }
             };
             match read {
