@@ -5,6 +5,7 @@ mod body;
 mod conn;
 mod go_json;
 mod journal;
+mod metrics;
 mod pace;
 mod reply;
 mod request;

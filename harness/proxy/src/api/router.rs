@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use http::header::{HeaderName, HeaderValue, LOCATION};
 
 use super::toxiproxy::{self, Found};
-use super::{Api, Level, Reply, Request, v1};
+use super::{Api, Level, Reply, Request, metrics, v1};
 
 /// How long a handler may take; its work goes on behind the 503.
 const HANDLER_TIME: Duration = Duration::from_secs(25);
@@ -29,10 +29,14 @@ pub(super) async fn answer(api: &Arc<Api>, request: Request) -> Reply {
         Found::Route(route) => Some(route),
         Found::WrongMethod => return Reply::empty(405),
         Found::Nothing if segments.first().is_some_and(|first| first == "v1") => None,
+        Found::Nothing if segments == ["metrics"] && metrics::are_there(api) => None,
         Found::Nothing => return not_found(),
     };
     if request.header("user-agent").is_some_and(|agent| agent.starts_with(BROWSER)) {
         return identified(api, no_browsers());
+    }
+    if segments == ["metrics"] {
+        return identified(api, metrics::answer(api));
     }
     let (own, line) = (Arc::clone(api), format!("{} {}", request.method, request.path));
     let started = Instant::now();

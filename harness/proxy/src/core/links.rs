@@ -58,7 +58,7 @@ impl Core {
             }
             Err(e) => {
                 self.forget(&link.name);
-                self.keep(link.stop().await);
+                self.end(&link).await;
                 Err(e.into())
             }
         }
@@ -82,7 +82,7 @@ impl Core {
     /// Takes a link away: its port is closed, its connections end, and rules that name it are disarmed.
     pub(crate) async fn remove_link(&self, name: &str) -> Result<(), ProxyError> {
         let link = self.forget(name).ok_or_else(|| self.unknown(name))?;
-        self.keep(link.stop().await);
+        self.end(&link).await;
         Ok(())
     }
 
@@ -144,6 +144,7 @@ impl Core {
             Entry::Occupied(_) => Err(ProxyError::NameTaken(link.name.clone())),
             Entry::Vacant(place) => {
                 self.engine.add_link(link.id, &link.name, link.mode);
+                link.toxics.witnessed(&link.name, &self.log, self.clock);
                 place.insert(Arc::clone(link));
                 Ok(())
             }

@@ -56,10 +56,16 @@ impl Core {
     /// Ends everything and waits until it is gone; the first panic of a background task.
     pub(crate) async fn stop(&self) -> Option<Box<dyn Any + Send>> {
         for link in self.all() {
-            self.keep(link.stop().await);
+            self.end(&link).await;
         }
         self.log.close();
         locked(&self.panic).take()
+    }
+
+    /// Stops a link for good. Its toxics go out of force when its connections have ended: nothing is let go by that.
+    async fn end(&self, link: &Link) {
+        self.keep(link.stop().await);
+        link.toxics.clear();
     }
 
     /// Ends everything at once, without waiting.

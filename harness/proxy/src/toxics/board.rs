@@ -3,12 +3,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
 use super::spec::{Direction, Toxic};
+use super::witness::Witness;
+use crate::clock::Clock;
+use crate::log::Log;
 use crate::sync::{locked, until};
 
 /// Toxics that one link may have at a time.
@@ -22,6 +25,7 @@ pub struct ToxicBoard {
     next_id: AtomicU64,
     set: watch::Sender<Arc<ToxicSet>>,
     running: Running,
+    witness: OnceLock<Witness>,
 }
 
 /// A set in force.
@@ -78,7 +82,14 @@ impl ToxicBoard {
     /// When two toxics have one name, or there are too many.
     pub fn new(seed: u64, quirks: bool, toxics: impl IntoIterator<Item = Toxic>) -> Result<Self, ToxicError> {
         let set = watch::Sender::new(Arc::new(ToxicSet::default()));
-        let board = Self { seed, quirks, next_id: AtomicU64::new(0), set, running: Running::default() };
+        let board = Self {
+            seed,
+            quirks,
+            next_id: AtomicU64::new(0),
+            set,
+            running: Running::default(),
+            witness: OnceLock::new(),
+        };
         for toxic in toxics {
             board.add(toxic)?;
         }
@@ -150,7 +161,7 @@ impl ToxicBoard {
             let kept: Vec<_> = set.entries.iter().filter(|e| keep(&e.toxic)).cloned().collect();
             let changed = kept.len() < set.entries.len();
             if changed {
-                *set = Arc::new(ToxicSet { epoch: set.epoch + 1, entries: kept });
+                self.swap(set, ToxicSet { epoch: set.epoch + 1, entries: kept });
             }
             changed
         });
@@ -198,6 +209,22 @@ impl ToxicBoard {
         self.quirks
     }
 
+    /// Writes into the log what is on the link, and every change from now on. To be called before the link is used.
+    pub(crate) fn witnessed(&self, link: &str, log: &Log, clock: Clock) {
+        let witness = Witness::new(link.to_owned(), log.clone(), clock);
+        witness.saw(&ToxicSet::default(), &self.set.borrow());
+        // A board belongs to one link; a second witness would say the same.
+        let _told = self.witness.set(witness);
+    }
+
+    /// Puts a set in force. Under the lock of the swap, so that the log has the changes in their order.
+    fn swap(&self, set: &mut Arc<ToxicSet>, next: ToxicSet) {
+        if let Some(witness) = self.witness.get() {
+            witness.saw(set, &next);
+        }
+        *set = Arc::new(next);
+    }
+
     /// A connection begins to live under this board.
     pub(crate) fn enter(self: &Arc<Self>) -> Listening {
         // Under the lock, so that `settled` either sees the connection or the connection sees the change.
@@ -228,7 +255,7 @@ impl ToxicBoard {
             let result = edit.take().map(|edit| edit(&mut entries, epoch));
             let changed = matches!(result, Some(Ok(_)));
             if changed {
-                *set = Arc::new(ToxicSet { epoch, entries });
+                self.swap(set, ToxicSet { epoch, entries });
             }
             answer = result.map(|r| r.map(|toxic| Change { toxic, epoch }));
             changed

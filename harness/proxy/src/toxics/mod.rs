@@ -5,6 +5,7 @@ mod kind;
 mod number;
 mod parse;
 mod spec;
+mod witness;
 
 pub use board::{Change, MAX_TOXICS, ToxicBoard, ToxicError};
 pub use kind::{Share, ToxicKind};
