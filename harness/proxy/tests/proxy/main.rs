@@ -2,6 +2,7 @@
 
 mod api;
 mod departure;
+mod evidence;
 mod framing;
 mod grammar;
 mod h2;
