@@ -76,6 +76,15 @@ fn hidden(sample: &Sample<'_>) -> Option<Undecided> {
     })
 }
 
+/// The tests alone, without verdict and explanation, for counting each one over many runs.
+///
+/// # Errors
+/// Why there is nothing to test: no gaps, or gaps that are not finite.
+pub fn tests(table: &GapTable, law: &Law, settings: &Settings) -> Result<Tests, Undecided> {
+    let sample = Sample::new(table, law, settings)?;
+    Ok(Tests::run(&sample, &sd_band::bands(&sample)))
+}
+
 /// The verdict alone, for counting over many runs. Same decision as [`battery`].
 #[must_use]
 pub fn decide(table: &GapTable, law: &Law, settings: &Settings) -> Decision {

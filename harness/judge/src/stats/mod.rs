@@ -42,7 +42,7 @@ mod tail;
 mod undecided;
 
 pub use alpha::{Alpha, AlphaError};
-pub use battery::{WORST, battery, decide};
+pub use battery::{Tests, WORST, battery, decide, tests};
 pub use gaps::GapTable;
 pub use histogram::{BINS, Histogram};
 pub use report::{AttemptSummary, BatteryReport, Decision, Fit, WorstGap};
