@@ -198,8 +198,7 @@ impl Driver<'_> {
         if let Some(e) = error.filter(|e| e.is_library()) {
             self.remark("malformed-connection", &e.to_string());
         }
-        let by_us = retiring && self.socket.ended_at().is_none();
-        self.close(if by_us { ConnectionEnd::CutByFault } else { ConnectionEnd::ByClient }).await;
+        self.close(if retiring { ConnectionEnd::CutByFault } else { ConnectionEnd::ByClient }).await;
     }
 
     async fn close(&mut self, end: ConnectionEnd) {

@@ -120,8 +120,8 @@ impl Exchange {
     /// Forwards the request, and its answer; `absorbed` is what was already read of its body.
     async fn forward(mut self, decision: Option<Strike>, absorbed: Option<Absorbed>) {
         let link = Arc::clone(&self.shared.link);
-        let mut sender = match self.client.unless_gone(self.shared.uplink.sender(&link)).await {
-            Ok(Ok(sender)) => sender,
+        let mut line = match self.client.unless_gone(self.shared.uplink.line(&link)).await {
+            Ok(Ok(line)) => line,
             // As a refused dial looks on an accepted connection.
             Ok(Err(why)) => return self.upstream_failed(why, Scope::Connection { is_reset: true, goaway: None }).await,
             Err(gone) => return self.ending(Aftermath::Nothing).gone(gone).await,
@@ -130,7 +130,7 @@ impl Exchange {
             Some(absorbed) => absorbed.pieces.is_empty() && absorbed.trailers.is_none(),
             None => self.draft.intake.whole.is_some(),
         };
-        let (response, mut up) = match sender.send_request(self.onward(), is_over) {
+        let (response, mut up) = match line.sender.send_request(self.onward(), is_over) {
             Ok(both) => both,
             Err(e) => {
                 let Failure { why, scope } = Failure::from(e);
@@ -145,7 +145,7 @@ impl Exchange {
         let there = There {
             clock: link.clock,
             body: &mut self.body,
-            sender: &mut sender,
+            sender: &mut line.sender,
             up: &mut up,
             intake: &mut draft.intake,
             sent: &sent,
@@ -182,6 +182,13 @@ impl Exchange {
             Outcome::Gone(gone) => self.ending(Aftermath::owed(up, answer, kept)).gone(gone).await,
             Outcome::Failed(Failure { why, scope }) => {
                 drop((up, answer));
+                let scope = match scope {
+                    Scope::Connection { is_reset, goaway: None } => {
+                        let end = line.end(link.limits.linger_time).await.unwrap_or_default();
+                        Scope::Connection { is_reset: is_reset || end.is_reset, goaway: end.goaway }
+                    }
+                    known => known,
+                };
                 self.upstream_failed(why, scope).await;
             }
         }

@@ -1,10 +1,15 @@
 //! The connection to the upstream: one for each client connection, kept while both live, dialled again when it is gone.
 
 use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::Bytes;
+use h2::Reason;
 use h2::client::SendRequest;
+use tokio::sync::SetOnce;
 
 use super::limits;
 use crate::link::Link;
@@ -20,24 +25,57 @@ pub(super) struct Uplink {
 
 #[derive(Debug)]
 struct Kept {
-    sender: SendRequest<Bytes>,
+    line: Line,
     generation: u64,
 }
 
+/// One connection to the upstream, as its streams see it.
+#[derive(Debug, Clone)]
+pub(super) struct Line {
+    /// Takes one request.
+    pub(super) sender: SendRequest<Bytes>,
+    /// Set when the connection has ended.
+    end: Arc<SetOnce<LineEnd>>,
+}
+
+/// How a connection to the upstream ended.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct LineEnd {
+    /// The error that the upstream went away with, if it did.
+    pub(super) goaway: Option<Reason>,
+    /// By RST rather than FIN.
+    pub(super) is_reset: bool,
+}
+
+impl LineEnd {
+    fn of(error: &h2::Error) -> Self {
+        let broke = |e: &io::Error| matches!(e.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe);
+        Self { goaway: error.reason().filter(|_| error.is_go_away()), is_reset: error.get_io().is_some_and(broke) }
+    }
+}
+
+impl Line {
+    /// How the connection ended, for a stream that met its end: the framing layer tells the streams only that nothing
+    /// more comes. `None` when it has not ended after `at_most`.
+    pub(super) async fn end(&self, at_most: Duration) -> Option<LineEnd> {
+        tokio::time::timeout(at_most, self.end.wait()).await.ok().copied()
+    }
+}
+
 impl Uplink {
-    /// A handle that takes one request. Streams that come while a dial goes on wait for that one.
-    pub(super) async fn sender(&self, link: &Link) -> Result<SendRequest<Bytes>, String> {
+    /// A connection that takes one request more. Streams that come while a dial goes on wait for that one.
+    pub(super) async fn line(&self, link: &Link) -> Result<Line, String> {
         let mut kept = self.kept.lock().await;
         if let Some(known) = kept.as_mut()
             && known.generation == link.target().generation
-            && is_alive(&mut known.sender).await
+            && is_alive(&mut known.line.sender).await
         {
-            return Ok(known.sender.clone());
+            return Ok(known.line.clone());
         }
         let fresh = dial(link).await?;
-        let sender = fresh.sender.clone();
+        let line = fresh.line.clone();
         *kept = Some(fresh);
-        Ok(sender)
+        Ok(line)
     }
 }
 
@@ -55,7 +93,12 @@ async fn dial(link: &Link) -> Result<Kept, String> {
         Ok(Err(e)) => return Err(format!("the upstream's connection failed at once: {e}")),
         Err(_) => return Err(format!("the upstream took no HTTP/2 preface within {:?}", link.limits.dial_time)),
     };
-    // How it ends is told to each of its streams, and only they care.
-    link.tasks.spawn(async move { drop(connection.await) });
-    Ok(Kept { sender, generation })
+    let end = Arc::new(SetOnce::new());
+    let line = Line { sender, end: Arc::clone(&end) };
+    link.tasks.spawn(async move {
+        let ended = connection.await.err().map_or_else(LineEnd::default, |e| LineEnd::of(&e));
+        // Nobody else sets it.
+        let _set = end.set(ended);
+    });
+    Ok(Kept { line, generation })
 }

@@ -173,6 +173,14 @@ impl Client {
     }
 }
 
+/// A preface and empty SETTINGS.
+pub const RAW_START: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+
+/// The frame of a whole GET on that stream, its fields as HPACK's static table has them.
+pub fn raw_get(stream: u32) -> Vec<u8> {
+    [&b"\x00\x00\x09\x01\x05"[..], &stream.to_be_bytes(), b"\x82\x86\x84\x41\x04bank"].concat()
+}
+
 /// A whole answer.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Whole {

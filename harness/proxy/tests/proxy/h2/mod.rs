@@ -1,5 +1,9 @@
 //! HTTP/2 and gRPC over real sockets.
 
+mod crowds;
+mod ends;
+mod faults;
 mod grammar;
+mod grpc;
 mod kit;
 mod streams;
