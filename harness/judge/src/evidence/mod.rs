@@ -23,7 +23,7 @@ pub use outcome::{Answer, ClientReply, Outcome};
 pub use setting::{Canary, EdgeChange, FaultEdge, FaultKind, FaultWindow, Note, NoteWeight, Step};
 pub use span::{Span, SpanEvent, SpanKind};
 pub use time::{At, TimeBase};
-pub use wire::{Attempt, Body, Connection, ConnectionEnd, End, Reply, Struck, Upstream};
+pub use wire::{Attempt, Body, Connection, ConnectionEnd, Delivery, End, Reply, Struck, Upstream};
 pub use writer::EvidenceWriter;
 
 /// Who recorded the evidence, of what, and on which clock.

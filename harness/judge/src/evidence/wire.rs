@@ -42,6 +42,9 @@ pub struct Attempt {
     /// The fault that struck, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Struck>,
+    /// The scope of the proxy that it belonged to, if to one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
 }
 
 /// A request body, by size and digest.
@@ -73,6 +76,26 @@ pub struct Upstream {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answered: Option<At>,
     /// Why the upstream failed, when it did (dial refused, closed early).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Further deliveries of the same request that a fault made, in order. The client got no answer to any of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub copies: Vec<Delivery>,
+}
+
+/// A further delivery of a request.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Delivery {
+    /// When it had been written to the upstream whole; `None`: it never got there whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent: Option<At>,
+    /// Status of its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<u16>,
+    /// End of its answer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<At>,
+    /// Why there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }

@@ -243,6 +243,7 @@ impl Stage {
             upstream: Upstream::default(),
             reply: Reply { end, status, retry_after: None, grpc_status: None, first_byte: None, ended: At(ended) },
             fault,
+            scope: None,
         });
     }
 }

@@ -187,6 +187,7 @@ impl World {
                 released: (held > 0).then_some(At(arrived + held)),
                 epoch: 1,
             }),
+            scope: None,
         });
         self.client_span(call.trace, parent, (arrived - MS / 2, ended + MS / 2), status);
         Ended { status, at: ended }

@@ -78,7 +78,7 @@ impl ArmedRule {
         let uses = self.rule.uses.unwrap_or(u64::MAX);
         let claim = |n: u64| (n < uses).then_some(n + 1);
         self.decided.fetch_update(Ordering::AcqRel, Ordering::Acquire, claim).ok()?;
-        let delay = match fault.effect {
+        let delay = match &fault.effect {
             Effect::Delay(delay) => Some(self.drawn(seed, delay, who)),
             _ => None,
         };
@@ -110,14 +110,11 @@ impl ArmedRule {
         }
     }
 
-    fn drawn(&self, seed: u64, delay: Delay, who: Who<'_>) -> Duration {
-        let ms = match delay {
-            Delay::Ms(ms) => ms,
-            Delay::Uniform { lo_ms, hi_ms } => {
-                lo_ms + fraction(seed, Purpose::Delay, &self.rule.id, who) * (hi_ms - lo_ms)
-            }
-        };
-        Duration::from_secs_f64(ms / 1e3)
+    fn drawn(&self, seed: u64, delay: &Delay, who: Who<'_>) -> Duration {
+        match delay {
+            Delay::Fixed(_) => delay.sample(0.0),
+            _ => delay.sample(fraction(seed, Purpose::Delay, &self.rule.id, who)),
+        }
     }
 
     fn count_link(&self, link: u64) -> u64 {

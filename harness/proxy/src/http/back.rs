@@ -6,19 +6,22 @@ use judge::evidence::{At, Struck};
 use tokio::sync::SetOnce;
 
 use super::answer::{Answer, Failure, Heading, Tap};
+use super::copies::{Copies, Message};
 use super::draft::Progress;
 use super::forward::Outcome;
 use super::head::ResponseHead;
+use super::malformed::Basis;
+use super::pace::{Pacer, Waits};
 use crate::clock::Clock;
 use crate::engine::{Held, Strike};
 use crate::link::Link;
-use crate::rules::{Effect, Phase};
-use crate::strike::{Onward, strike};
+use crate::rules::{Effect, Part, Phase};
+use crate::strike::{Change, Onward, Terminal, strike};
 use crate::wire::Wire;
 
 /// Passes one answer back while the upstream still sends it.
 pub(super) struct Back<'a> {
-    pub(super) link: &'a Link,
+    pub(super) link: &'a Arc<Link>,
     pub(super) client: &'a Wire,
     pub(super) up: Tap<'a>,
     pub(super) answer: &'a mut Answer,
@@ -29,6 +32,13 @@ pub(super) struct Back<'a> {
     pub(super) who: Held,
     pub(super) sent: &'a SetOnce<Option<At>>,
     pub(super) continued: bool,
+    pub(super) method: &'a str,
+    /// The request, when a fault may deliver it again.
+    pub(super) message: Option<&'a Message>,
+    pub(super) copies: &'a mut Option<Arc<Copies>>,
+    pub(super) waits: &'a Waits,
+    /// Of an answer that is delivered slowly.
+    pub(super) pacer: Option<Pacer<'a>>,
 }
 
 impl Back<'_> {
@@ -45,17 +55,24 @@ impl Back<'_> {
                 let why = "the upstream did not take the whole request".to_owned();
                 return Err(Outcome::Failed(Failure { why, is_reset: true }));
             }
-            self.strike().await?;
+            if let Some(Change::Copies { times, after }) = self.strike().await? {
+                *self.copies = self.message.map(|message| Copies::start(self.link, message, times, after));
+            }
         }
-        let head = self.final_head().await?;
+        let mut head = self.final_head().await?;
         self.record.status = Some(head.status);
+        // Behind such a head comes no HTTP, so that there is nothing to change.
+        let patches = self.decision.is_some_and(|d| matches!(d.fault.effect, Effect::PatchResponse(_)));
+        if head.is_tunnel && patches {
+            return self.relay(&head).await;
+        }
         if self.strikes_at(Phase::ResponseHead) {
-            self.strike().await?;
+            self.strike_with(&mut head, &[]).await?;
         }
         if self.strikes_at(Phase::Response) {
             let body = self.withhold().await?;
-            self.strike().await?;
-            return self.send(&head, [head.raw.as_ref(), &body].concat()).await;
+            self.strike_with(&mut head, &body).await?;
+            return self.send_whole(&head, &body).await;
         }
         self.relay(&head).await
     }
@@ -66,6 +83,9 @@ impl Back<'_> {
         let mut strike_after = body_fault.and_then(|d| d.fault.after_bytes);
         let mut passed = 0;
         let mut out = head.raw.to_vec();
+        if self.pacer.is_some() {
+            self.send(head, Part::Head, &std::mem::take(&mut out)).await?;
+        }
         loop {
             let room = strike_after.map_or(u64::MAX, |n: u64| n.saturating_sub(passed));
             let (ready, payload) = self.answer.ready(&mut self.up, room)?;
@@ -73,7 +93,7 @@ impl Back<'_> {
             passed += payload;
             self.record.answered = self.answer.whole_at(self.up.inbox);
             if !out.is_empty() {
-                self.send(head, std::mem::take(&mut out)).await?;
+                self.send(head, Part::Body, &std::mem::take(&mut out)).await?;
             }
             if self.answer.is_whole() {
                 return Ok(());
@@ -96,7 +116,8 @@ impl Back<'_> {
 
     /// Reads the body whole. Keeps it only when the client may still get it.
     async fn withhold(&mut self) -> Result<Vec<u8>, Outcome> {
-        let keeps = self.decision.is_some_and(|d| matches!(d.fault.effect, Effect::Delay(_) | Effect::Hold { .. }));
+        let needs = |effect: &Effect| effect.may_go_on() || matches!(effect, Effect::Malformed { .. });
+        let keeps = self.decision.is_some_and(|d| needs(&d.fault.effect));
         let mut body = Vec::new();
         while let Some((piece, _)) = self.answer.piece(&mut self.up, u64::MAX).await? {
             if !keeps {
@@ -128,13 +149,27 @@ impl Back<'_> {
         }
     }
 
-    async fn send(&mut self, head: &ResponseHead, bytes: Vec<u8>) -> Result<(), Outcome> {
-        let Ok(span) = self.client.send(&bytes).await else {
-            return Err(Outcome::Left(self.clock().now()));
-        };
-        self.reply.status = Some(head.status);
-        self.reply.retry_after.clone_from(&head.retry_after);
-        self.reply.wrote(span);
+    async fn send_whole(&mut self, head: &ResponseHead, body: &[u8]) -> Result<(), Outcome> {
+        if self.pacer.is_none() {
+            return self.send(head, Part::All, &[head.raw.as_ref(), body].concat()).await;
+        }
+        self.send(head, Part::Head, &head.raw).await?;
+        self.send(head, Part::Body, body).await
+    }
+
+    async fn send(&mut self, head: &ResponseHead, part: Part, bytes: &[u8]) -> Result<(), Outcome> {
+        let slow = self.pacer.as_ref().filter(|pacer| pacer.slows(part)).map(Pacer::bytes);
+        for piece in bytes.chunks(slow.unwrap_or(bytes.len()).max(1)) {
+            if let Some(pacer) = self.pacer.as_mut().filter(|_| slow.is_some()) {
+                pacer.next().await;
+            }
+            let Ok(span) = self.client.send(piece).await else {
+                return Err(Outcome::Left(self.clock().now()));
+            };
+            self.reply.status = Some(head.status);
+            self.reply.retry_after.clone_from(&head.retry_after);
+            self.reply.wrote(span);
+        }
         Ok(())
     }
 
@@ -142,10 +177,26 @@ impl Back<'_> {
         self.decision.is_some_and(|d| d.fault.at == phase)
     }
 
-    async fn strike(&mut self) -> Result<(), Outcome> {
-        let Some(decision) = self.decision else { return Ok(()) };
+    /// Strikes where the head of the answer is known, and perhaps its body.
+    async fn strike_with(&mut self, head: &mut Arc<ResponseHead>, body: &[u8]) -> Result<(), Outcome> {
+        match self.strike().await {
+            Ok(Some(Change::Patch(patch))) => *head = Arc::new(head.patched(&patch, self.method)),
+            Ok(Some(Change::Trickle(pace))) => self.pacer = Some(Pacer::new(pace, self.clock(), self.waits)),
+            // The request is delivered again before its answer is there or not at all; validation sees to that.
+            Ok(Some(Change::Copies { .. }) | None) => {}
+            Err(Outcome::Fault(Terminal::Malformed { kind, noise })) => {
+                return Err(Outcome::Spoiled(Basis::of(head, body), kind, noise));
+            }
+            Err(outcome) => return Err(outcome),
+        }
+        Ok(())
+    }
+
+    async fn strike(&mut self) -> Result<Option<Change>, Outcome> {
+        let Some(decision) = self.decision else { return Ok(None) };
         match strike(decision, self.fault, self.link.clock, self.who.clone()).await {
-            Onward::GoOn | Onward::Change(_) => Ok(()),
+            Onward::GoOn => Ok(None),
+            Onward::Change(change) => Ok(Some(change)),
             Onward::End(terminal) => Err(Outcome::Fault(terminal)),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use judge::evidence::{At, Attempt, End, Reply, Struck, TraceContext, Upstream};
 
+use super::copies::{Copies, Record};
 use super::intake::{Incoming, Intake};
 use crate::engine::Held;
 use crate::link::Link;
@@ -52,6 +53,8 @@ pub(crate) struct Draft {
     pub(crate) upstream: Upstream,
     pub(crate) reply: Progress,
     pub(crate) fault: Option<Struck>,
+    /// Further deliveries of the request; the record waits for them.
+    pub(super) copies: Option<Arc<Copies>>,
 }
 
 impl Draft {
@@ -86,6 +89,7 @@ impl Draft {
             upstream: Upstream::default(),
             reply: Progress::default(),
             fault: None,
+            copies: None,
         }
     }
 
@@ -119,7 +123,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         let (end, ended) = self.reply.end.unwrap_or_else(|| (End::Unfinished, self.link.clock.now()));
-        self.link.log.attempt(Attempt {
+        let attempt = Attempt {
             seq: 0,
             link: self.link.name.clone(),
             conn: self.conn,
@@ -142,9 +146,12 @@ impl Drop for Draft {
                 ended,
             },
             fault: self.fault.take(),
-        });
-        if let Some(live) = self.live {
-            self.link.live.leave(live);
+            scope: None,
+        };
+        let record = Record { attempt, link: Arc::clone(&self.link), live: self.live };
+        match self.copies.take() {
+            Some(copies) => copies.leave(record),
+            None => record.write(),
         }
     }
 }

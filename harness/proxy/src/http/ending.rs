@@ -7,6 +7,7 @@ use judge::evidence::{At, ConnectionEnd, End};
 use super::answer::{Answer, Upstream};
 use super::draft::Draft;
 use super::exchange::Exchange;
+use super::malformed::Basis;
 use super::reply::{encode, refusal};
 use crate::conn::Client;
 use crate::link::Link;
@@ -88,12 +89,15 @@ pub(super) async fn end_by_fault(
             aftermath.follow(link, draft);
             After::Over(ConnectionEnd::ResetByFault, Some(at))
         }
-        Terminal::Close | Terminal::Malformed { .. } | Terminal::GoAway { .. } | Terminal::GrpcStatus(_) => {
+        Terminal::Close | Terminal::GoAway { .. } | Terminal::GrpcStatus(_) => {
             let at = client.wire.fin();
             draft.reply.ended(End::Cut, at);
             aftermath.follow(link, draft);
             client.wire.linger(link.limits.linger_time).await;
             After::Over(ConnectionEnd::CutByFault, Some(at))
+        }
+        Terminal::Malformed { kind, noise } => {
+            malformed(link, client, draft, &Basis::default().spoil(kind, noise), aftermath).await
         }
         Terminal::Hang => hang(link, client, draft, aftermath).await,
         Terminal::Reply { status, headers, body } => {
@@ -116,6 +120,28 @@ pub(super) async fn end_by_fault(
             After::Over(ConnectionEnd::ByClient, None)
         }
     }
+}
+
+/// Sends what is not a whole answer, with its status when a client can read one, and closes.
+pub(super) async fn malformed(
+    link: &Arc<Link>,
+    client: Client,
+    mut draft: Draft,
+    (bytes, status): &(Vec<u8>, Option<u16>),
+    aftermath: Aftermath,
+) -> After {
+    if !bytes.is_empty() {
+        let Ok(span) = client.wire.send(bytes).await else {
+            return left(link, draft, link.clock.now(), aftermath);
+        };
+        draft.reply.status = *status;
+        draft.reply.wrote(span);
+    }
+    let at = client.wire.fin();
+    draft.reply.ended(End::Cut, at);
+    aftermath.follow(link, draft);
+    client.wire.linger(link.limits.linger_time).await;
+    After::Over(ConnectionEnd::CutByFault, Some(at))
 }
 
 /// Says nothing until the client leaves. The answer of the upstream, if one is owed, is read meanwhile.

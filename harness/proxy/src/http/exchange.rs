@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
+use bytes::Bytes;
 use judge::evidence::{ConnectionEnd, End};
 
 use super::answer::Upstream;
+use super::copies::{Copies, Message};
 use super::draft::Draft;
 use super::ending::{After, Aftermath, end_by_fault, refuse};
 use super::forward::forward;
@@ -13,7 +15,7 @@ use crate::conn::{Client, ConnRecord};
 use crate::engine::{Strike, Who};
 use crate::link::Link;
 use crate::rules::{Call, Effect, Phase};
-use crate::strike::{Onward, strike};
+use crate::strike::{Change, Onward, Pace, strike};
 
 /// What the parts of an exchange share.
 pub(super) struct Exchange<'a> {
@@ -22,6 +24,10 @@ pub(super) struct Exchange<'a> {
     pub(super) decision: Option<Strike>,
     /// The proxy has answered `expect: 100-continue` itself.
     pub(super) continued: bool,
+    /// The request, when a fault may deliver it again.
+    pub(super) message: Option<Message>,
+    /// How slowly the request is delivered.
+    pub(super) pace: Option<Pace>,
 }
 
 /// Serves one request to its end.
@@ -35,11 +41,17 @@ pub(super) async fn run(
     let mut draft = Draft::new(link, record.conn, &incoming);
     let decision = decide(link, record.conn, record.requests, &draft, &incoming);
     draft.enter(decision.as_ref().map(|d| d.rule.rule.id.clone()));
-    let exchange = Exchange { link, incoming, decision, continued: false };
-    match &exchange.decision {
+    let exchange = Exchange { link, incoming, decision, continued: false, message: None, pace: None };
+    match exchange.decision.clone() {
         Some(decision) if decision.fault.at == Phase::Request => {
-            let decision = decision.clone();
             at_request(exchange, &decision, client, kept, draft).await
+        }
+        Some(decision) if matches!(decision.fault.effect, Effect::Duplicate { .. }) => {
+            let mut exchange = exchange;
+            match whole(&mut exchange, client, draft, true).await {
+                Ok((client, draft, body)) => forward(exchange, client, kept, draft, Some(body)).await,
+                Err(after) => after,
+            }
         }
         _ => forward(exchange, client, kept, draft, None).await,
     }
@@ -63,34 +75,53 @@ pub(crate) fn decide(link: &Link, conn: u64, number: u32, draft: &Draft, incomin
     link.engine.decide(link.id, &call, who)
 }
 
-/// Reads the request whole and lets the fault strike before anything is forwarded.
-async fn at_request(
-    mut exchange: Exchange<'_>,
-    decision: &Strike,
+/// Reads the request whole. Its body is kept when what was to come may still come.
+async fn whole(
+    exchange: &mut Exchange<'_>,
     mut client: Client,
-    kept: &mut Option<Upstream>,
     mut draft: Draft,
-) -> After {
+    keeps: bool,
+) -> Result<(Client, Draft, Vec<u8>), After> {
     let link = exchange.link;
-    let goes_on = matches!(decision.fault.effect, Effect::Delay(_) | Effect::Hold { .. });
-    let keep = goes_on.then_some(link.limits.withheld_bytes);
+    let head = &exchange.incoming.head;
     let intake = &mut draft.intake;
-    if exchange.incoming.head.expects_continue && intake.whole.is_none() {
+    if head.expects_continue && intake.whole.is_none() {
         exchange.continued = true;
         // An error shows again in the read below.
         let _gone = client.wire.send(b"HTTP/1.1 100 Continue\r\n\r\n").await;
     }
-    let body = match absorb(&mut client, intake, keep).await {
+    let body = match absorb(&mut client, intake, keeps.then_some(link.limits.withheld_bytes)).await {
         Ok(body) => body,
         Err(Broken::Left(at)) => {
             draft.reply.ended(End::ClientLeft, at);
-            return After::Over(ConnectionEnd::ByClient, Some(at));
+            return Err(After::Over(ConnectionEnd::ByClient, Some(at)));
         }
-        Err(Broken::Framing(why)) => return refuse(link, client, draft, 400, why).await,
+        Err(Broken::Framing(why)) => return Err(refuse(link, client, draft, 400, why).await),
         Err(Broken::TooLong) => {
             let why = format!("a body of more than {} bytes cannot be withheld", link.limits.withheld_bytes);
-            return refuse(link, client, draft, 413, &why).await;
+            return Err(refuse(link, client, draft, 413, &why).await);
         }
+    };
+    if exchange.decision.as_ref().is_some_and(|d| matches!(d.fault.effect, Effect::Duplicate { .. })) {
+        let bytes = Bytes::from([head.raw.as_ref(), &body].concat());
+        exchange.message = Some(Message { method: head.method.clone(), bytes });
+    }
+    Ok((client, draft, body))
+}
+
+/// Reads the request whole and lets the fault strike before anything is forwarded.
+async fn at_request(
+    mut exchange: Exchange<'_>,
+    decision: &Strike,
+    client: Client,
+    kept: &mut Option<Upstream>,
+    draft: Draft,
+) -> After {
+    let link = exchange.link;
+    let keeps = decision.fault.effect.may_go_on();
+    let (mut client, mut draft, body) = match whole(&mut exchange, client, draft, keeps).await {
+        Ok(read) => read,
+        Err(after) => return after,
     };
     let who = draft.at_gate();
     let onward = tokio::select! {
@@ -102,10 +133,14 @@ async fn at_request(
         }
     };
     match onward {
-        Onward::GoOn | Onward::Change(_) => {
-            exchange.decision = None;
-            forward(exchange, client, kept, draft, Some(body)).await
+        Onward::End(terminal) => return end_by_fault(&exchange, terminal, client, draft, Aftermath::Nothing).await,
+        Onward::Change(Change::Copies { times, after }) => {
+            draft.copies = exchange.message.as_ref().map(|message| Copies::start(link, message, times, after));
         }
-        Onward::End(terminal) => end_by_fault(&exchange, terminal, client, draft, Aftermath::Nothing).await,
+        Onward::Change(Change::Trickle(pace)) => exchange.pace = Some(pace),
+        // A head of an answer can only be changed once it is there; validation sees to that.
+        Onward::GoOn | Onward::Change(Change::Patch(_)) => {}
     }
+    exchange.decision = None;
+    forward(exchange, client, kept, draft, Some(body)).await
 }

@@ -8,10 +8,13 @@ use super::answer::{Answer, Failure, Tap, Upstream};
 use super::back::Back;
 use super::body::Framing;
 use super::draft::Draft;
-use super::ending::{After, Aftermath, end_by_fault, left, refuse, upstream_failed};
+use super::ending::{After, Aftermath, end_by_fault, left, malformed, refuse, upstream_failed};
 use super::exchange::Exchange;
+use super::malformed::Basis;
+use super::pace::{Pacer, Waits};
 use super::there::There;
 use crate::conn::Client;
+use crate::rules::Malformed;
 use crate::strike::Terminal;
 use crate::tcp;
 
@@ -22,6 +25,8 @@ pub(super) enum Outcome {
     Replied,
     /// A fault ends the exchange.
     Fault(Terminal),
+    /// A fault ends the exchange with what it makes of the upstream's answer.
+    Spoiled(Basis, Malformed, u64),
     /// The upstream failed.
     Failed(Failure),
     /// The client left.
@@ -60,12 +65,18 @@ pub(super) async fn forward(
         },
     };
     let mut answer = Answer::to(&exchange.incoming.head.method);
-    let sent = SetOnce::new();
+    let (sent, waits) = (SetOnce::new(), Waits::default());
     let outcome = {
         let who = draft.at_gate();
         let Upstream { wire, inbox, .. } = &mut up;
-        let there =
-            There { client: &client.wire, inbox: &mut client.inbox, up: wire, intake: &mut draft.intake, sent: &sent };
+        let there = There {
+            client: &client.wire,
+            inbox: &mut client.inbox,
+            up: wire,
+            intake: &mut draft.intake,
+            sent: &sent,
+            pacer: exchange.pace.map(|pace| Pacer::new(pace, link.clock, &waits)),
+        };
         let back = Back {
             link,
             client: &client.wire,
@@ -78,6 +89,11 @@ pub(super) async fn forward(
             who,
             sent: &sent,
             continued: exchange.continued,
+            method: &exchange.incoming.head.method,
+            message: exchange.message.as_ref(),
+            copies: &mut draft.copies,
+            waits: &waits,
+            pacer: None,
         };
         tokio::select! {
             biased;
@@ -86,9 +102,13 @@ pub(super) async fn forward(
         }
     };
     draft.upstream.sent = sent.get().copied().flatten();
+    waits.onto(&mut draft.fault);
     match outcome {
         Outcome::Replied => replied(&exchange, client, kept, draft, up, &answer).await,
         Outcome::Fault(terminal) => end_by_fault(&exchange, terminal, client, draft, Aftermath::owed(up, answer)).await,
+        Outcome::Spoiled(basis, kind, noise) => {
+            malformed(link, client, draft, &basis.spoil(kind, noise), Aftermath::owed(up, answer)).await
+        }
         Outcome::Left(at) => left(link, draft, at, Aftermath::owed(up, answer)),
         Outcome::Unreadable(why) => refuse(link, client, draft, 400, why).await,
         Outcome::Failed(Failure { why, is_reset }) => {

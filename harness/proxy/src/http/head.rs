@@ -49,6 +49,15 @@ pub(crate) fn length(bytes: &[u8]) -> Option<usize> {
     None
 }
 
+/// Names of the field lines of a head, and the lines without their ends.
+pub(crate) fn field_lines(raw: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    raw.split(|b| *b == b'\n')
+        .skip(1)
+        .map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.iter().position(|b| *b == b':').map(|n| (line[..n].trim_ascii(), line)))
+}
+
 /// Whether `bytes` may be the start of a request: says no to TLS and other noise without waiting for a line end.
 pub(crate) fn may_be_request(bytes: &[u8]) -> bool {
     let method = bytes.split(|b| *b == b' ').next().unwrap_or_default();

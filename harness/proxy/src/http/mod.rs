@@ -3,12 +3,16 @@
 mod answer;
 mod back;
 pub(crate) mod body;
+mod copies;
 pub(crate) mod draft;
 mod ending;
 pub(crate) mod exchange;
 mod forward;
 pub(crate) mod head;
 pub(crate) mod intake;
+mod malformed;
+mod pace;
+mod patch;
 mod reply;
 mod there;
 

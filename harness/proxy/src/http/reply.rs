@@ -35,7 +35,7 @@ pub(super) fn refusal(status: u16, why: &str) -> Vec<u8> {
     encode(status, &headers, &format!("chaos-proxy: {why}\n"), "", false)
 }
 
-fn reason(status: u16) -> &'static str {
+pub(super) fn reason(status: u16) -> &'static str {
     match status {
         200 => "OK",
         201 => "Created",

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::delay::Delay;
+use super::Delay;
 use super::http2::{GrpcStatus, Http2Code};
 use super::retry_after::RetryAfter;
 

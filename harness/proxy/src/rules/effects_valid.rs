@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::validate::{Check, MAX_MS, is_token};
-use super::{Delay, Effect, GrpcStatus, Patch, Phase, RetryAfter, RuleError, Trickle};
+use super::{Effect, GrpcStatus, Patch, Phase, RetryAfter, RuleError, Trickle};
 
 /// The largest body of a reply.
 const MAX_REPLY_BYTES: usize = 1 << 20;
@@ -39,12 +39,10 @@ impl Check<'_> {
                 let holds = (1..=MAX_MS).contains(timeout_ms);
                 self.that(&format!("{field}.timeout_ms"), holds, "must be 1 to 86400000 (a day)")
             }
-            Effect::Delay(Delay::Ms(ms)) => self.delay(&format!("{field}.ms"), *ms),
-            Effect::Delay(Delay::Uniform { lo_ms, hi_ms }) => {
-                self.delay(&format!("{field}.uniform.lo_ms"), *lo_ms)?;
-                self.delay(&format!("{field}.uniform.hi_ms"), *hi_ms)?;
-                self.that(&format!("{field}.uniform.hi_ms"), hi_ms >= lo_ms, "must not be below `lo_ms`")
-            }
+            Effect::Delay(delay) => match delay.check() {
+                Ok(()) => Ok(()),
+                Err(e) => self.that(&format!("{field}.{}", e.field), false, &e.expected),
+            },
             Effect::Reply { status, headers, body, retry_after } => {
                 self.status(field, *status)?;
                 let bodiless = matches!(status, 204 | 304);
@@ -135,9 +133,18 @@ impl Check<'_> {
 pub(super) fn effects_at(phase: Phase) -> &'static str {
     match phase {
         Phase::Connect => "delay, reset, close, hang, hold",
+        Phase::Request => {
+            "reply, delay, reset, close, hang, hold, duplicate, trickle, malformed, rst_stream, goaway, grpc_status"
+        }
+        Phase::Forwarded => {
+            "reply, delay, reset, close, hang, hold, duplicate, malformed, rst_stream, goaway, grpc_status"
+        }
+        Phase::ResponseHead => {
+            "reply, delay, reset, close, hang, hold, trickle, patch_response, rst_stream, goaway, grpc_status"
+        }
         Phase::ResponseBody => "delay, reset, close, hang, hold, rst_stream, goaway, grpc_status",
-        Phase::Request | Phase::Forwarded | Phase::ResponseHead | Phase::Response => {
-            "reply, delay, reset, close, hang, hold, rst_stream, goaway, grpc_status"
+        Phase::Response => {
+            "reply, delay, reset, close, hang, hold, trickle, patch_response, malformed, rst_stream, goaway, grpc_status"
         }
     }
 }

@@ -2,7 +2,6 @@
 //!
 //! The same shapes serve Rust, JSON and TOML. Unknown fields are refused.
 
-mod delay;
 mod effect;
 mod effects_valid;
 mod error;
@@ -16,7 +15,7 @@ mod validate;
 
 use serde::{Deserialize, Serialize};
 
-pub use delay::Delay;
+pub use crate::physics::Distribution as Delay;
 pub use effect::{Effect, HoldThen, Malformed, Part, Patch, Trickle};
 pub use error::RuleError;
 pub use fault::{Fault, Phase};

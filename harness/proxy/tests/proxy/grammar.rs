@@ -3,14 +3,22 @@
 use std::collections::BTreeMap;
 
 use chaos_proxy::{
-    Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, Match, OrdinalRange, Per, Phase, Rule,
-    RuleError, Schedule, Step, Then, rules_from_json,
+    Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, Malformed, Match, OrdinalRange, Part,
+    Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, Trickle, rules_from_json,
 };
 use proptest::prelude::*;
 
 /// Numbers as people write them: up to three decimals. (serde_json may be off by one in the last of 17 digits.)
 fn decimal(up_to: u32) -> impl Strategy<Value = f64> + Clone {
     (0..=up_to * 1000).prop_map(|n| f64::from(n) / 1000.0)
+}
+
+fn retry_after() -> impl Strategy<Value = Option<RetryAfter>> {
+    proptest::option::of(prop_oneof![
+        any::<i64>().prop_map(RetryAfter::Seconds),
+        (-1000..1000_i64).prop_map(RetryAfter::HttpDateInS),
+        "[a-z]{0,9}".prop_map(RetryAfter::Text),
+    ])
 }
 
 fn effect() -> impl Strategy<Value = Effect> {
@@ -29,27 +37,38 @@ fn effect() -> impl Strategy<Value = Effect> {
                 ..GrpcCode::new(n).expect("a code").into()
             })
         ),
-        ms.clone().prop_map(|ms| Effect::Delay(Delay::Ms(ms))),
+        ms.clone().prop_map(|ms| Effect::Delay(Delay::Fixed(ms))),
         (ms.clone(), ms).prop_map(|(a, b)| Effect::Delay(Delay::Uniform { lo_ms: a.min(b), hi_ms: a.max(b) })),
         (1..1000_u64, any::<bool>()).prop_map(|(timeout_ms, reset)| Effect::Hold {
             timeout_ms,
             then: if reset { HoldThen::Reset } else { HoldThen::Pass }
         }),
-        (prop_oneof![Just(200_u16), 400..=599_u16], "[a-z]{0,9}", proptest::option::of("[!-~]{1,9}")).prop_map(
-            |(status, body, value)| Effect::Reply {
+        (prop_oneof![Just(200_u16), 400..=599_u16], "[a-z]{0,9}", proptest::option::of("[!-~]{1,9}"), retry_after())
+            .prop_map(|(status, body, value, retry_after)| Effect::Reply {
                 status,
                 headers: value.map(|v| BTreeMap::from([("x-why".to_owned(), v)])).unwrap_or_default(),
                 body,
-                retry_after: None,
-            }
-        ),
+                retry_after,
+            }),
     ]
 }
 
+/// Where an effect may strike, once the connection is there.
+fn phases(effect: &Effect) -> Vec<Phase> {
+    use Phase::{Forwarded, Request, Response, ResponseBody, ResponseHead};
+    match effect {
+        Effect::Reply { .. } => vec![Request, Forwarded, ResponseHead, Response],
+        Effect::Duplicate { .. } => vec![Request, Forwarded],
+        Effect::Trickle(_) => vec![Request, ResponseHead, Response],
+        Effect::PatchResponse(_) => vec![ResponseHead, Response],
+        Effect::Malformed { .. } => vec![Request, Forwarded, Response],
+        _ => vec![Request, Forwarded, ResponseHead, ResponseBody, Response],
+    }
+}
+
 fn request_fault() -> impl Strategy<Value = Fault> {
-    let phases = vec![Phase::Request, Phase::Forwarded, Phase::ResponseHead, Phase::ResponseBody, Phase::Response];
-    (proptest::sample::select(phases), effect(), 0..1000_u64).prop_map(|(at, effect, after)| {
-        let at = if at == Phase::ResponseBody && matches!(effect, Effect::Reply { .. }) { Phase::Response } else { at };
+    (any::<proptest::sample::Index>(), effect(), 0..1000_u64).prop_map(|(index, effect, after)| {
+        let at = *index.get(&phases(&effect));
         Fault { at, after_bytes: (at == Phase::ResponseBody).then_some(after), effect }
     })
 }
@@ -180,6 +199,43 @@ fn slips_are_named() {
             "must not have control characters",
         ),
         (r#"{"id":"r","fault":{"at":"request","effect":{"hold":{"timeout_ms":0}}}}"#.into(), "hold.timeout_ms` must be"),
+        (r#"{"id":"r","fault":{"at":"request","effect":{"duplicate":{"times":0}}}}"#.into(), "duplicate.times` must be 1"),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"trickle":{"bytes":0,"every_ms":1}}}}"#.into(),
+            "trickle.bytes` must be at least 1",
+        ),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"trickle":{"bytes":1,"every_ms":-1}}}}"#.into(),
+            "trickle.every_ms` must be",
+        ),
+        (r#"{"id":"r","fault":{"at":"response","effect":{"patch_response":{}}}}"#.into(), "patch_response` changes nothing"),
+        (
+            r#"{"id":"r","fault":{"at":"response","effect":{"patch_response":{"remove":["Content-Length"]}}}}"#.into(),
+            "patch_response.remove.Content-Length` is set by the proxy",
+        ),
+        (
+            r#"{"id":"r","fault":{"at":"response","effect":{"patch_response":{"status":204}}}}"#.into(),
+            "patch_response.status` cannot be 204",
+        ),
+        (r#"{"id":"r","fault":{"at":"response","effect":{"malformed":{"kind":"odd"}}}}"#.into(), "unknown variant `odd`"),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"reply":{"status":503,"headers":{"retry-after":"1"},"retry_after":{"seconds":1}}}}}"#
+                .into(),
+            "reply.retry_after` is among the header fields too",
+        ),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"reply":{"status":503,"retry_after":{"http_date_in_s":999999999999}}}}}"#
+                .into(),
+            "reply.retry_after.http_date_in_s` must be within ten years",
+        ),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"reply":{"status":503,"retry_after":{"text":"a\nb"}}}}}"#.into(),
+            "reply.retry_after.text` must not have control characters",
+        ),
+        (
+            r#"{"id":"r","fault":{"at":"request","effect":{"delay":{"normal":{"mean_ms":1,"sd_ms":-1}}}}}"#.into(),
+            "`fault.effect.delay.normal.sd_ms` must be",
+        ),
         (r#"{"id":"r","match":{"key":"k"},"fault":{"at":"connect","effect":"reset"}}"#.into(), "`match` must be left out"),
         (
             r#"{"id":"r","schedule":{"sequence":{"steps":["skip"]}}}"#.into(),
@@ -206,27 +262,34 @@ fn slips_are_named() {
     }
 }
 
-// Proves the table of phases and effects: the only combinations refused are replies where no head can be written.
+// Proves the table of phases and effects: each effect is valid exactly where it can happen, and a refusal says what can.
 #[test]
 fn combinations_that_mean_nothing_are_refused() {
-    for phase in Phase::ALL {
-        for effect in [
-            Effect::status(503),
-            Effect::Delay(Delay::Ms(1.0)),
-            Effect::Reset,
-            Effect::Close,
-            Effect::Hang,
-            Effect::Hold { timeout_ms: 1, then: HoldThen::Pass },
-        ] {
+    let plain = [
+        Effect::Delay(Delay::Fixed(1.0)),
+        Effect::Reset,
+        Effect::Close,
+        Effect::Hang,
+        Effect::Hold { timeout_ms: 1, then: HoldThen::Pass },
+    ];
+    let others = [
+        Effect::status(503),
+        Effect::duplicate(),
+        Effect::Trickle(Trickle { bytes: 1, every_ms: 1.0, part: Part::All }),
+        Effect::PatchResponse(Patch { status: Some(503), ..Patch::default() }),
+        Effect::Malformed { kind: Malformed::Empty },
+        Effect::RstStream { code: Http2Code::CANCEL },
+    ];
+    for effect in plain.iter().chain(&others) {
+        for phase in Phase::ALL {
             let after_bytes = (phase == Phase::ResponseBody).then_some(1);
-            let refused =
-                matches!(effect, Effect::Reply { .. }) && matches!(phase, Phase::Connect | Phase::ResponseBody);
-            let rule = Rule::new("r", Fault { at: phase, after_bytes, effect });
+            let holds = if phase == Phase::Connect { plain.contains(effect) } else { phases(effect).contains(&phase) };
+            let rule = Rule::new("r", Fault { at: phase, after_bytes, effect: effect.clone() });
             match rule.validate() {
-                Ok(()) => assert!(!refused, "{}", rule.what()),
+                Ok(()) => assert!(holds, "{}", rule.what()),
                 Err(error @ RuleError::BadCombination { .. }) => {
-                    assert!(refused, "{}", rule.what());
-                    assert!(error.to_string().contains("valid there: delay, reset, close, hang, hold"), "{error}");
+                    assert!(!holds, "{}", rule.what());
+                    assert!(error.to_string().contains("delay, reset, close, hang, hold"), "{error}");
                 }
                 Err(error) => panic!("{error}"),
             }

@@ -2,6 +2,7 @@
 
 mod api;
 mod departure;
+mod effects;
 mod evidence;
 mod framing;
 mod grammar;
@@ -12,6 +13,7 @@ mod lifecycle;
 mod links;
 mod phases;
 mod program;
+mod reply_lost;
 mod schedules;
 mod tcp;
 mod toxics;

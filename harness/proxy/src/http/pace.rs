@@ -1,0 +1,66 @@
+//! Slow delivery: a few bytes, a wait, a few bytes.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use judge::evidence::Struck;
+
+use crate::clock::{Clock, pause};
+use crate::rules::Part;
+use crate::strike::Pace;
+
+/// Waits of one slow delivery, as asked for and as measured.
+#[derive(Debug, Default)]
+pub(super) struct Waits {
+    requested_ns: AtomicU64,
+    injected_ns: AtomicU64,
+}
+
+impl Waits {
+    /// Puts them on record, if there were any.
+    pub(super) fn onto(&self, struck: &mut Option<Struck>) {
+        let requested = self.requested_ns.load(Ordering::Acquire);
+        if let Some(struck) = struck.as_mut().filter(|_| requested > 0) {
+            struck.delay_requested_ns = Some(requested);
+            struck.delay_injected_ns = Some(self.injected_ns.load(Ordering::Acquire));
+        }
+    }
+}
+
+/// Sets the pace of one delivery.
+#[derive(Debug)]
+pub(super) struct Pacer<'a> {
+    pace: Pace,
+    clock: Clock,
+    waits: &'a Waits,
+    begun: bool,
+}
+
+impl<'a> Pacer<'a> {
+    pub(super) fn new(pace: Pace, clock: Clock, waits: &'a Waits) -> Self {
+        Self { pace, clock, waits, begun: false }
+    }
+
+    /// Whether that part of the message is slow.
+    pub(super) fn slows(&self, part: Part) -> bool {
+        self.pace.part == Part::All || self.pace.part == part
+    }
+
+    /// How many bytes go out together.
+    pub(super) fn bytes(&self) -> usize {
+        self.pace.bytes
+    }
+
+    /// Waits before every piece but the first.
+    pub(super) async fn next(&mut self) {
+        if std::mem::replace(&mut self.begun, true) {
+            let from = self.clock.now();
+            self.waits.requested_ns.fetch_add(nanos(self.pace.every), Ordering::AcqRel);
+            pause(self.pace.every).await;
+            self.waits.injected_ns.fetch_add(nanos(self.clock.now().since(from)), Ordering::AcqRel);
+        }
+    }
+}
+
+fn nanos(span: std::time::Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
