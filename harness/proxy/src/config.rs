@@ -5,6 +5,7 @@ use std::time::Duration;
 use judge::evidence::TimeBase;
 
 use crate::clock::Clock;
+use crate::export::OtlpConfig;
 use crate::tls::{Originate, Terminate, TlsConfig};
 use crate::toxics::Toxic;
 
@@ -26,6 +27,8 @@ pub struct ProxyConfig {
     pub log_limit: usize,
     /// How many bytes of memory undrained records may take; later ones are dropped and counted.
     pub log_bytes: usize,
+    /// Where faults are exported to as OpenTelemetry spans, if anywhere.
+    pub otlp: Option<OtlpConfig>,
     /// Brings back oddities of Toxiproxy's toxics that are fixed otherwise.
     pub toxiproxy_quirks: bool,
 }
@@ -40,6 +43,7 @@ impl ProxyConfig {
             seed: 0,
             log_limit: DEFAULT_LOG_LIMIT,
             log_bytes: DEFAULT_LOG_BYTES,
+            otlp: None,
             toxiproxy_quirks: false,
         }
     }
@@ -69,6 +73,13 @@ impl ProxyConfig {
     #[must_use]
     pub fn log_limit(mut self, records: usize) -> Self {
         self.log_limit = records;
+        self
+    }
+
+    /// Exports faults as OpenTelemetry spans.
+    #[must_use]
+    pub fn otlp(mut self, otlp: Option<OtlpConfig>) -> Self {
+        self.otlp = otlp;
         self
     }
 

@@ -24,6 +24,9 @@ pub enum ProxyError {
         /// What is wrong with it.
         reason: String,
     },
+    /// Spans cannot be exported so.
+    #[error(transparent)]
+    Otlp(#[from] crate::export::OtlpError),
     /// The link is disabled, so it has no address.
     #[error("link `{0}` is disabled and has no address; enable it first")]
     Disabled(String),

@@ -34,6 +34,7 @@ mod conn;
 mod core;
 mod engine;
 mod error;
+mod export;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
@@ -63,6 +64,7 @@ pub use config::{DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode,
 pub use core::{AddLinkError, LinkStatus, MAX_LINKS};
 pub use engine::{Armed, Held, MAX_RULES, WaitError};
 pub use error::ProxyError;
+pub use export::{OTLP_FLUSH_TIME, OtlpConfig, OtlpError, OtlpStats};
 pub use link::LinkChange;
 pub use live::LiveAttempt;
 pub use log::lines::{EVENTS_FORMAT, EVENTS_VERSION, events_end, events_header, push_record};

@@ -10,6 +10,7 @@ use crate::config::{LinkConfig, ProxyConfig};
 use crate::core::{AddLinkError, Core, LinkStatus, check_upstream};
 use crate::engine::{Armed, WaitError};
 use crate::error::ProxyError;
+use crate::export::OtlpStats;
 use crate::link::LinkChange;
 use crate::live::LiveAttempt;
 use crate::log::Log;
@@ -33,6 +34,9 @@ impl Proxy {
     pub async fn start(config: ProxyConfig) -> Result<Self, ProxyError> {
         // On an error the half-started proxy is dropped, which closes what was opened.
         let proxy = Self { core: Arc::new(Core::new(&config)) };
+        if let Some(otlp) = &config.otlp {
+            proxy.core.export_to(otlp)?;
+        }
         for link in config.links {
             proxy.core.add_link(link.apply_schemes()).await?;
         }
@@ -213,6 +217,12 @@ impl Proxy {
             }
         }
         Ok(())
+    }
+
+    /// What became of the exported spans; `None` without an export.
+    #[must_use]
+    pub fn otlp_stats(&self) -> Option<OtlpStats> {
+        self.core.otlp_stats()
     }
 
     /// This moment on the proxy's axis.

@@ -26,7 +26,7 @@ pub use server::{ApiError, ApiServer, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS};
 pub use toxiproxy::TOXIPROXY_VERSION;
 
 pub(crate) use reply::Reply;
-pub(crate) use request::Request;
+pub(crate) use request::{Request, decoded};
 
 use crate::core::Core;
 

@@ -6,11 +6,12 @@ mod status;
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use crate::clock::Clock;
 use crate::config::ProxyConfig;
 use crate::engine::Engine;
+use crate::export::{Export, OtlpConfig, OtlpError, OtlpStats};
 use crate::link::{Common, Link};
 use crate::log::Log;
 use crate::sync::{locked, read};
@@ -32,6 +33,7 @@ pub(crate) struct Core {
     links: RwLock<BTreeMap<String, Arc<Link>>>,
     next_link: AtomicU64,
     conns: Arc<AtomicU64>,
+    export: OnceLock<Export>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -49,8 +51,22 @@ impl Core {
             links: RwLock::default(),
             next_link: AtomicU64::new(0),
             conns: Arc::default(),
+            export: OnceLock::new(),
             panic: Mutex::default(),
         }
+    }
+
+    /// Exports faults as spans, from now on.
+    pub(crate) fn export_to(&self, config: &OtlpConfig) -> Result<(), OtlpError> {
+        let export = Export::start(config, &self.log, self.clock, self.seed)?;
+        // Called once, at the start; a second export would be dropped, and so ended.
+        let _one = self.export.set(export);
+        Ok(())
+    }
+
+    /// What became of the spans; `None` without an export.
+    pub(crate) fn otlp_stats(&self) -> Option<OtlpStats> {
+        self.export.get().map(Export::stats)
     }
 
     /// Ends everything and waits until it is gone; the first panic of a background task.
@@ -59,6 +75,9 @@ impl Core {
             self.end(&link).await;
         }
         self.log.close();
+        if let Some(export) = self.export.get() {
+            export.finish().await;
+        }
         locked(&self.panic).take()
     }
 
@@ -71,6 +90,9 @@ impl Core {
     /// Ends everything at once, without waiting.
     pub(crate) fn abort(&self) {
         self.all().iter().for_each(|link| link.abort());
+        if let Some(export) = self.export.get() {
+            export.abort();
+        }
     }
 
     /// The links, sorted by name.

@@ -19,7 +19,7 @@ use crate::sync::{locked, until};
 use book::Book;
 pub(crate) use follow::Entry;
 pub use follow::{Event, SUBSCRIPTION_LIMIT, Subscription};
-pub(crate) use tally::Tally;
+pub(crate) use tally::{Tally, end_word};
 
 /// The most records that [`Log::page`] gives at once.
 pub const MAX_PAGE: usize = 10_000;

@@ -37,7 +37,7 @@ impl Tally {
     pub(super) fn count(&mut self, record: &Record) {
         match record {
             Record::Attempt(a) => {
-                named(&mut self.links, &a.link, |link| bump(&mut link.attempts, end(a.reply.end)));
+                named(&mut self.links, &a.link, |link| bump(&mut link.attempts, end_word(a.reply.end)));
                 self.struck(a.fault.as_ref());
             }
             Record::Connection(c) => {
@@ -61,7 +61,8 @@ impl Tally {
     }
 }
 
-fn end(end: End) -> &'static str {
+/// The word for how an attempt ended, as in its record.
+pub(crate) fn end_word(end: End) -> &'static str {
     match end {
         End::Replied => "replied",
         End::Reset => "reset",

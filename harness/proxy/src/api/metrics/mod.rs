@@ -130,4 +130,14 @@ fn log(text: &mut Text, core: &Core) {
     text.sample("chaos_proxy_log_dropped_total", &[], depth.dropped);
     text.family("chaos_proxy_log_cursor", "counter", "Records that the event log took, drained ones included.");
     text.sample("chaos_proxy_log_cursor", &[], depth.next);
+    let Some(spans) = core.otlp_stats() else { return };
+    for (name, help, n) in [
+        ("chaos_proxy_otlp_spans_sent_total", "Spans that the collector took.", spans.sent),
+        ("chaos_proxy_otlp_spans_failed_total", "Spans that the collector did not take.", spans.failed),
+        ("chaos_proxy_otlp_spans_dropped_total", "Spans dropped because too many were waiting.", spans.dropped),
+        ("chaos_proxy_otlp_records_unseen_total", "Records that the exporter was too slow to look at.", spans.unseen),
+    ] {
+        text.family(name, "counter", help);
+        text.sample(name, &[], n);
+    }
 }

@@ -2,6 +2,7 @@
 
 mod events;
 mod metrics;
+mod otlp;
 mod stream;
 mod toxics;
 
