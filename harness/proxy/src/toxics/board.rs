@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::{Notify, watch};
 
+use super::chain::Line;
 use super::spec::{Direction, Toxic};
 use super::witness::Witness;
 use crate::clock::Clock;
@@ -23,6 +24,7 @@ pub struct ToxicBoard {
     seed: u64,
     quirks: bool,
     next_id: AtomicU64,
+    next_conn: AtomicU64,
     set: watch::Sender<Arc<ToxicSet>>,
     running: Running,
     witness: OnceLock<Witness>,
@@ -47,6 +49,14 @@ pub(crate) struct Entry {
     pub(crate) version: u64,
     /// Part of the draw of its toxicity. 0 but with Toxiproxy's quirks, where updates and neighbours draw again.
     pub(crate) redraw: u64,
+    /// What all connections of the link share, where the toxic limits them together.
+    pub(crate) line: Arc<Line>,
+}
+
+impl Entry {
+    pub(crate) fn new(toxic: Toxic, id: u64, redraw: u64) -> Self {
+        Self { toxic, id, version: 0, redraw, line: Arc::default() }
+    }
 }
 
 /// A change that was made.
@@ -86,6 +96,7 @@ impl ToxicBoard {
             seed,
             quirks,
             next_id: AtomicU64::new(0),
+            next_conn: AtomicU64::new(0),
             set,
             running: Running::default(),
             witness: OnceLock::new(),
@@ -110,7 +121,7 @@ impl ToxicBoard {
             }
             self.redraw_last(entries, toxic.direction(), epoch);
             let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-            entries.push(Arc::new(Entry { toxic: toxic.clone(), id, version: epoch, redraw: 0 }));
+            entries.push(Arc::new(Entry { version: epoch, ..Entry::new(toxic.clone(), id, 0) }));
             Ok(toxic)
         })
     }
@@ -131,7 +142,7 @@ impl ToxicBoard {
             change(&mut wanted)?;
             let toxic = Toxic { kind: wanted.kind, toxicity: wanted.toxicity, ..entry.toxic.clone() };
             let redraw = if self.quirks { epoch } else { entry.redraw };
-            *entry = Arc::new(Entry { toxic: toxic.clone(), id: entry.id, version: epoch, redraw });
+            *entry = Arc::new(Entry { version: epoch, ..Entry::new(toxic.clone(), entry.id, redraw) });
             Ok(toxic)
         })
     }
@@ -201,6 +212,11 @@ impl ToxicBoard {
         until(&self.running.moved, within, || self.running.oldest().is_none_or(|oldest| oldest >= epoch)).await
     }
 
+    #[cfg(test)]
+    pub(crate) fn current(&self) -> Arc<ToxicSet> {
+        Arc::clone(&self.set.borrow())
+    }
+
     pub(crate) fn seed(&self) -> u64 {
         self.seed
     }
@@ -223,6 +239,11 @@ impl ToxicBoard {
             witness.saw(set, &next);
         }
         *set = Arc::new(next);
+    }
+
+    /// Number of the link's next connection, from 0: what its draws are made with.
+    pub(crate) fn next_conn(&self) -> u64 {
+        self.next_conn.fetch_add(1, Ordering::Relaxed)
     }
 
     /// A connection begins to live under this board.

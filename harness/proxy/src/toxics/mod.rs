@@ -1,6 +1,8 @@
 //! Toxics: faults on the bytes of a TCP link. Toxiproxy's nine with their exact shapes, and our own.
 
 mod board;
+mod chain;
+mod draw;
 mod kind;
 mod number;
 mod parse;
@@ -8,6 +10,8 @@ mod spec;
 mod witness;
 
 pub use board::{Change, MAX_TOXICS, ToxicBoard, ToxicError};
+pub(crate) use board::{Entry, Listening};
+pub(crate) use chain::{Chain, End, Load, MAX_CHUNK, Origin, Plan, Start};
 pub use kind::{Share, ToxicKind};
 pub use number::{AttributeError, AttributeValue};
 pub use parse::ToxicParseError;
