@@ -34,12 +34,22 @@ pub(super) struct OneWay {
     closing: bool,
     /// It was passed on.
     done: bool,
+    /// The end of the stream is not passed on: the whole connection is to end with RST then.
+    pub(super) keeps_fin: bool,
 }
 
 impl OneWay {
     /// What is in `ahead` was read before and goes first.
     pub(super) fn new(ahead: Inbox) -> Self {
-        Self { chain: None, timer: FineTimer::default(), passing: Passing::new(ahead), mark: None, closing: false, done: false }
+        Self {
+            chain: None,
+            timer: FineTimer::default(),
+            passing: Passing::new(ahead),
+            mark: None,
+            closing: false,
+            done: false,
+            keeps_fin: false,
+        }
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -94,6 +104,10 @@ impl OneWay {
     }
 
     async fn finish(&mut self, to: &Wire) {
+        if self.keeps_fin {
+            self.done = true;
+            return;
+        }
         if !self.closing {
             to.fin();
             self.closing = true;

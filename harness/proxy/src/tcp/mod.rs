@@ -149,6 +149,8 @@ impl Pair {
         let is_reset = |entry: &Arc<Entry>| matches!(entry.toxic.kind, ToxicKind::ResetPeer { .. });
         if fresh && start.quirks && set.entries.iter().any(is_reset) {
             self.resets = true;
+            self.up.keeps_fin = true;
+            self.down.keeps_fin = true;
         }
         let mut end = None;
         let ways = [
