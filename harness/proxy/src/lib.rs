@@ -68,7 +68,7 @@ pub use export::{OTLP_FLUSH_TIME, OtlpConfig, OtlpError, OtlpStats};
 pub use link::LinkChange;
 pub use live::LiveAttempt;
 pub use log::lines::{EVENTS_FORMAT, EVENTS_VERSION, events_end, events_header, push_record};
-pub use log::{Depth, Event, Log, MAX_PAGE, Page, SUBSCRIPTION_LIMIT, Subscription};
+pub use log::{Depth, Event, HISTORY, Log, MAX_PAGE, Page, SUBSCRIPTION_LIMIT, Subscription};
 pub use physics::{Distribution, DistributionError, MAX_DELAY_MS, MAX_TABLE_POINTS};
 pub use proxy::{AskError, Proxy};
 pub use rules::{

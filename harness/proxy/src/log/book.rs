@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 use super::follow::{Entry, SUBSCRIPTION_LIMIT};
 use super::tally::Tally;
 use super::weight::weight;
-use super::{Depth, Page};
+use super::{Depth, HISTORY, Page};
 
 /// Notes of one code that are kept; each code says the same thing again after that.
 const NOTES_PER_CODE: usize = 10;
@@ -75,6 +75,13 @@ impl Book {
         self.weight =
             if self.kept.is_empty() { 0 } else { self.weight - taken.iter().map(|r| weight(r)).sum::<usize>() };
         taken
+    }
+
+    /// Takes the records before `cursor` out, but for the last ones while there is room.
+    pub(super) fn release_upto(&mut self, cursor: u64) -> VecDeque<Arc<Record>> {
+        let roomy = self.weight <= self.bytes / 2;
+        let keep = if roomy { HISTORY.min(self.records / 2) } else { 0 };
+        self.take_upto(cursor.min(self.next().saturating_sub(keep as u64)))
     }
 
     pub(super) fn depth(&self) -> Depth {

@@ -24,6 +24,9 @@ pub(crate) use tally::{Tally, end_word};
 /// The most records that [`Log::page`] gives at once.
 pub const MAX_PAGE: usize = 10_000;
 
+/// Records that [`Log::release_upto`] leaves to other readers at most.
+pub const HISTORY: usize = 16_384;
+
 /// A handle of a proxy's event log. Clones share the log, which outlives the proxy.
 #[derive(Debug, Clone)]
 pub struct Log {
@@ -117,6 +120,13 @@ impl Log {
         gone.len()
     }
 
+    /// Like [`Log::drain_upto`], for a reader beside others: it leaves them the last records, [`HISTORY`] at most, as long
+    /// as the log has room for as much again.
+    pub fn release_upto(&self, cursor: u64) {
+        let gone = locked(&self.shared.book).release_upto(cursor);
+        drop(gone);
+    }
+
     /// Receives the records that are written from now on.
     #[must_use]
     pub fn subscribe(&self) -> Subscription {
@@ -151,11 +161,6 @@ impl Log {
     /// What was written so far, counted: also what was dropped or drained.
     pub(crate) fn tally(&self) -> Tally {
         locked(&self.shared.book).tally.clone()
-    }
-
-    /// Whether nothing more will be written.
-    pub(crate) fn is_closed(&self) -> bool {
-        locked(&self.shared.book).is_closed()
     }
 
     /// Says that nothing more will be written: subscriptions and waits end once they have the rest.

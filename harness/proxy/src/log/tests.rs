@@ -114,7 +114,7 @@ async fn a_long_poll_wakes() {
     tokio::task::yield_now().await;
     log.close();
     assert_eq!(reader.await.expect("page").records.len(), 0);
-    assert!(log.is_closed() && log.subscribe().recv().await.is_none());
+    assert!(log.subscribe().recv().await.is_none());
 }
 
 // Proves that a subscription ends when the log is closed, and only after everything that was written before; and that
@@ -143,4 +143,20 @@ fn counters_are_bounded() {
     let tally = log.tally();
     assert_eq!(tally.links.len(), tally::MAX_COUNTED + 1);
     assert_eq!(tally.links[tally::OTHERS].connections, [("by_client", 5)]);
+}
+
+// Proves that a reader who releases what it has read leaves others a history, but never fills the log by that: of five
+// written records three stay in a log for six, and none in one whose bytes are more than half spent.
+#[test]
+fn a_release_leaves_a_history() {
+    let log = Log::new(6, usize::MAX);
+    (0..5).for_each(|n| log.connection(connection(n)));
+    log.release_upto(5);
+    assert_eq!(numbers(&log.page(0, 9)), [2, 3, 4]);
+    log.release_upto(1);
+    assert_eq!(log.len(), 3, "what was not read stays");
+    let tight = Log::new(6, log.depth().bytes + 1);
+    (0..3).for_each(|n| tight.connection(connection(n)));
+    tight.release_upto(2);
+    assert_eq!(numbers(&tight.page(0, 9)), [2]);
 }

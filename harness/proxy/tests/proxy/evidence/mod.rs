@@ -1,6 +1,7 @@
 //! Evidence as an outside reader gets it: over the control plane, in a file, as metrics and as spans.
 
 mod events;
+mod file;
 mod metrics;
 mod otlp;
 mod stream;
