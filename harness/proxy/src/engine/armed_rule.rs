@@ -112,7 +112,7 @@ impl ArmedRule {
 
     fn drawn(&self, seed: u64, delay: &Delay, who: Who<'_>) -> Duration {
         match delay {
-            Delay::Fixed(_) => delay.sample(0.0),
+            Delay::Ms(_) => delay.sample(0.0),
             _ => delay.sample(fraction(seed, Purpose::Delay, &self.rule.id, who)),
         }
     }

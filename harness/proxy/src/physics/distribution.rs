@@ -17,8 +17,7 @@ pub const MAX_TABLE_POINTS: usize = 1_000;
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Distribution {
     /// Always the same: `{ "ms": 5 }`.
-    #[serde(rename = "ms")]
-    Fixed(f64),
+    Ms(f64),
     /// Uniform between two bounds.
     Uniform {
         /// Lower bound.
@@ -80,7 +79,7 @@ impl Distribution {
     /// Names the first field that does not hold.
     pub fn check(&self) -> Result<(), DistributionError> {
         match self {
-            Self::Fixed(ms) => delay("ms", *ms),
+            Self::Ms(ms) => delay("ms", *ms),
             Self::Uniform { lo_ms, hi_ms } => {
                 delay("uniform.lo_ms", *lo_ms)?;
                 delay("uniform.hi_ms", *hi_ms)?;
@@ -109,7 +108,7 @@ impl Distribution {
     #[must_use]
     pub fn sample(&self, u: f64) -> Duration {
         let (ms, max) = match self {
-            Self::Fixed(ms) => (*ms, None),
+            Self::Ms(ms) => (*ms, None),
             Self::Uniform { lo_ms, hi_ms } => (lo_ms + u * (hi_ms - lo_ms), None),
             // At u = 0 a standard deviation of zero would meet an infinite quantile.
             Self::Normal { mean_ms, sd_ms: 0.0, max_ms } => (*mean_ms, *max_ms),

@@ -82,7 +82,7 @@ fn refusals_name_the_field() {
     for json in [r#"{"ms":1,"x":2}"#, r#"{"normal":{"mean_ms":1,"sd_ms":1,"x":1}}"#, r#"{"gamma":{}}"#] {
         serde_json::from_str::<Distribution>(json).expect_err(json);
     }
-    assert!(Distribution::Fixed(f64::NAN).check().is_err());
+    assert!(Distribution::Ms(f64::NAN).check().is_err());
 }
 
 fn split_mix(state: &mut u64) -> f64 {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::copy::Passing;
 use crate::clock::{FineTimer, monotonic_ns};
-use crate::toxics::{Chain, End, Load, Origin, Plan, Start};
+use crate::toxics::{Chain, End, Load, Plan, Start};
 use crate::wire::{Inbox, Wire};
 
 /// Why a connection stops.
@@ -57,14 +57,14 @@ impl OneWay {
     }
 
     /// Puts a plan in force. The end, if that ends the connection.
-    pub(super) fn apply(&mut self, origin: Origin, plan: Plan<'_>, start: Start, to: &Wire) -> Option<End> {
+    pub(super) fn apply(&mut self, plan: Plan<'_>, start: Start, to: &Wire) -> Option<End> {
         if self.chain.is_none() && plan.is_empty() {
             return None;
         }
         if let Some(chain) = &mut self.chain {
             return chain.apply(plan, start);
         }
-        let mut chain = Box::new(Chain::new(origin));
+        let mut chain = Box::<Chain>::default();
         let end = chain.apply(plan, start);
         for bytes in self.passing.take(to) {
             chain.feed_all(bytes, start.now);
@@ -85,18 +85,21 @@ impl OneWay {
                 self.timer = FineTimer::default();
             }
             if self.closing && !self.done {
-                return Ok(self.finish(to).await);
+                self.finish(to).await;
+                return Ok(());
             }
             match (&mut self.chain, self.done) {
                 (None, true) => std::future::pending().await,
                 (None, false) => {
                     self.passing.run(from, to).await?;
-                    return Ok(self.finish(to).await);
+                    self.finish(to).await;
+                    return Ok(());
                 }
                 (Some(chain), true) => return wait_for_strikes(chain, &mut self.timer).await,
                 (Some(_), false) => {
                     if self.step(from, to).await? {
-                        return Ok(self.finish(to).await);
+                        self.finish(to).await;
+                        return Ok(());
                     }
                 }
             }

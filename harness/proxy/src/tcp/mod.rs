@@ -160,7 +160,7 @@ impl Pair {
         for (way, direction, to) in ways {
             let origin = Origin { direction, conn: toxics.conn };
             let plan = Chain::plan(origin, board, &set);
-            end = way.apply(origin, plan, start, to).or(end);
+            end = way.apply(plan, start, to).or(end);
         }
         toxics.listening.runs(set.epoch);
         end

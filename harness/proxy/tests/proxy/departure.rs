@@ -18,7 +18,7 @@ fn only(proxy: &Proxy) -> Attempt {
 // moment after the record was there, for FIN and for RST.
 #[tokio::test]
 async fn the_moment_of_leaving_is_recorded() {
-    for effect in [Effect::Hang, Effect::Delay(Delay::Fixed(3_600_000.0))] {
+    for effect in [Effect::Hang, Effect::Delay(Delay::Ms(3_600_000.0))] {
         for by_reset in [false, true] {
             let upstream = Upstream::start().await;
             let proxy = proxy(upstream.addr).await;

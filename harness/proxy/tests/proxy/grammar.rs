@@ -37,7 +37,7 @@ fn effect() -> impl Strategy<Value = Effect> {
                 ..GrpcCode::new(n).expect("a code").into()
             })
         ),
-        ms.clone().prop_map(|ms| Effect::Delay(Delay::Fixed(ms))),
+        ms.clone().prop_map(|ms| Effect::Delay(Delay::Ms(ms))),
         (ms.clone(), ms).prop_map(|(a, b)| Effect::Delay(Delay::Uniform { lo_ms: a.min(b), hi_ms: a.max(b) })),
         (1..1000_u64, any::<bool>()).prop_map(|(timeout_ms, reset)| Effect::Hold {
             timeout_ms,
@@ -266,7 +266,7 @@ fn slips_are_named() {
 #[test]
 fn combinations_that_mean_nothing_are_refused() {
     let plain = [
-        Effect::Delay(Delay::Fixed(1.0)),
+        Effect::Delay(Delay::Ms(1.0)),
         Effect::Reset,
         Effect::Close,
         Effect::Hang,

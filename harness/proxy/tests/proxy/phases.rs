@@ -132,7 +132,7 @@ async fn reply_at_every_phase() {
 async fn delay_at_every_phase() {
     for (phase, asked) in PHASES {
         for ms in [0.25, 20.0] {
-            let fault = at(phase, Effect::Delay(Delay::Fixed(ms)));
+            let fault = at(phase, Effect::Delay(Delay::Ms(ms)));
             let what = fault.what();
             let seen = strike(fault, false).await;
             assert_eq!((seen.client.as_str(), seen.attempt.reply.end), (REPLY, End::Replied), "{what}");
@@ -201,8 +201,7 @@ async fn connections_are_refused_cut_and_hung() {
 async fn connections_are_delayed_and_held() {
     let upstream = Upstream::start().await;
     let proxy = proxy(upstream.addr).await;
-    let delay =
-        proxy.arm(Rule::new("slow", Fault::at(Phase::Connect, Effect::Delay(Delay::Fixed(10.0))))).expect("arm");
+    let delay = proxy.arm(Rule::new("slow", Fault::at(Phase::Connect, Effect::Delay(Delay::Ms(10.0))))).expect("arm");
     let mut client = Client::to(&proxy, "bank").await;
     client.send(post("a", "")).await;
     assert_eq!(client.reply().await, REPLY);

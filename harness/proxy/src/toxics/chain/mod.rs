@@ -35,9 +35,8 @@ pub(crate) struct Origin {
 }
 
 /// The chain of one direction.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Chain {
-    origin: Origin,
     stages: Vec<Stage>,
     out: VecDeque<Parcel>,
 }
@@ -61,10 +60,6 @@ pub(crate) struct Plan<'a> {
 }
 
 impl Chain {
-    pub(crate) fn new(origin: Origin) -> Self {
-        Self { origin, stages: Vec::new(), out: VecDeque::new() }
-    }
-
     /// What `set` comes to in this direction; `None` when it touches nothing of it.
     pub(crate) fn plan<'a>(origin: Origin, board: &ToxicBoard, set: &'a ToxicSet) -> Plan<'a> {
         let here = set.entries.iter().filter(|e| e.toxic.direction() == origin.direction);

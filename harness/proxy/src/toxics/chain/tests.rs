@@ -5,6 +5,7 @@ use crate::physics::Distribution;
 use crate::toxics::{Share, Toxic};
 
 const MS: u64 = 1_000_000;
+const ORIGIN: Origin = Origin { direction: Direction::Downstream, conn: 0 };
 
 /// A board and the chain of one downstream direction under it.
 struct Bench {
@@ -25,7 +26,7 @@ impl Bench {
     fn with(quirks: bool, kinds: impl IntoIterator<Item = ToxicKind>) -> Self {
         let named = |(i, kind)| Toxic::new(kind, Direction::Downstream).named(format!("t{i}"));
         let board = ToxicBoard::new(3, quirks, kinds.into_iter().enumerate().map(named)).expect("board");
-        let chain = Chain::new(Origin { direction: Direction::Downstream, conn: 0 });
+        let chain = Chain::default();
         let mut bench = Self { board, chain, now: 0, quirks, out: Vec::new(), ends: Vec::new() };
         bench.apply(true);
         bench
@@ -33,7 +34,7 @@ impl Bench {
 
     fn apply(&mut self, fresh: bool) {
         let set = self.board.current();
-        let plan = Chain::plan(self.chain.origin, &self.board, &set);
+        let plan = Chain::plan(ORIGIN, &self.board, &set);
         let end = self.chain.apply(plan, Start { now: self.now, fresh, quirks: self.quirks });
         self.ended(end);
     }
@@ -217,7 +218,7 @@ fn a_shared_throttle_is_shared() {
         let mut chains: Vec<_> = (0..2)
             .map(|conn| {
                 let origin = Origin { direction: Direction::Downstream, conn };
-                let mut chain = Chain::new(origin);
+                let mut chain = Chain::default();
                 chain.apply(Chain::plan(origin, &board, &set), Start { now: 0, fresh: true, quirks: false });
                 chain.feed(Load::Bytes(Bytes::from(vec![0; 1_000])), 0);
                 chain
@@ -369,7 +370,7 @@ fn fins_and_losses() {
 // Proves that a drawn delay is the distribution's, and that no toxic at all is no stage.
 #[test]
 fn delays_are_drawn() {
-    let mut bench = Bench::new([ToxicKind::Delay { distribution: Distribution::Fixed(2.5) }]);
+    let mut bench = Bench::new([ToxicKind::Delay { distribution: Distribution::Ms(2.5) }]);
     bench.feed(4);
     bench.run(10 * MS);
     assert_eq!(bench.out, [(2_500_000, 4)]);

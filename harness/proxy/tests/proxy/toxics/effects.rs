@@ -21,7 +21,7 @@ async fn delays_are_never_short() {
     let lab = Lab::new().await;
     let (mut client, mut upstream) = lab.pair().await;
     lab.board.add(Toxic::new(latency(20), Direction::Upstream)).expect("added");
-    let delay = ToxicKind::Delay { distribution: Distribution::Fixed(7.5) };
+    let delay = ToxicKind::Delay { distribution: Distribution::Ms(7.5) };
     let change = lab.board.add(Toxic::new(delay, Direction::Upstream)).expect("added");
     assert!(lab.board.settled(change.epoch, PATIENCE).await);
     for _ in 0..3 {
@@ -41,7 +41,7 @@ async fn delays_are_never_short() {
 async fn removal_lets_go_of_what_is_held() {
     let kinds = [
         latency(HOUR_MS),
-        ToxicKind::Delay { distribution: Distribution::Fixed(HOUR_MS as f64) },
+        ToxicKind::Delay { distribution: Distribution::Ms(HOUR_MS as f64) },
         ToxicKind::Bandwidth { rate: 0 },
         ToxicKind::Slicer { average_size: 1, size_variation: 0, delay: HOUR_MS * 1_000 },
     ];

@@ -18,7 +18,7 @@ fn kinds() -> Vec<ToxicKind> {
         ToxicKind::Slicer { average_size: 100, size_variation: 10, delay: 1 },
         latency(10),
         ToxicKind::Bandwidth { rate: 1_000_000 },
-        ToxicKind::Delay { distribution: Distribution::Fixed(1.0) },
+        ToxicKind::Delay { distribution: Distribution::Ms(1.0) },
         ToxicKind::Throttle { bytes_per_s: 1_000_000_000, per: Share::Link },
         ToxicKind::Cut,
         ToxicKind::Reset { after_bytes: u64::MAX },
