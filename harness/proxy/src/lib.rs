@@ -57,7 +57,8 @@ mod traffic;
 mod wire;
 
 pub use api::{
-    ApiError, ApiOptions, ApiServer, Journal, Level, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS, TOXIPROXY_VERSION,
+    ApiError, ApiOptions, ApiServer, Journal, Level, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS, PopulateError,
+    TOXIPROXY_VERSION, populate,
 };
 pub use clock::Clock;
 pub use config::{DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};

@@ -23,18 +23,18 @@ use tokio::sync::Mutex;
 
 pub use journal::{Journal, Level};
 pub use server::{ApiError, ApiServer, MAX_API_BODY_BYTES, MAX_API_CONNECTIONS};
-pub use toxiproxy::TOXIPROXY_VERSION;
+pub use toxiproxy::{PopulateError, TOXIPROXY_VERSION, populate};
 
 pub(crate) use reply::Reply;
 pub(crate) use request::{Request, decoded};
 
 use crate::core::Core;
+use crate::engine::Armed;
+use crate::sync::locked;
 
 /// What the control plane is started with.
 #[derive(Debug, Clone, Default)]
 pub struct ApiOptions {
-    /// Toxiproxy's surprises are back; see the README for which.
-    pub quirks: bool,
     /// `/metrics` has the bytes of each proxy.
     pub proxy_metrics: bool,
     /// `/metrics` has the figures of the process.
@@ -54,11 +54,25 @@ pub(crate) struct Api {
     pub(crate) ids: xid::Ids,
     /// One `/populate` at a time.
     pub(crate) populating: Mutex<()>,
+    /// Rules that were armed over the API: in force as long as they are here.
+    pub(crate) armed: std::sync::Mutex<Vec<Armed>>,
 }
 
 impl Api {
     fn new(core: Arc<Core>, options: ApiOptions, address: SocketAddr) -> Self {
         let (started, ids) = (Instant::now(), xid::Ids::new());
-        Self { core, options, address, started, ids, populating: Mutex::new(()) }
+        Self { core, options, address, started, ids, populating: Mutex::new(()), armed: std::sync::Mutex::default() }
+    }
+
+    /// Keeps rules in force.
+    pub(crate) fn keep(&self, armed: Vec<Armed>) {
+        locked(&self.armed).extend(armed);
+    }
+
+    /// Takes every rule that was armed over the API out of force; returns how many.
+    pub(crate) fn disarm_all(&self) -> usize {
+        // Dropped after the lock is let go: what a rule holds goes on then.
+        let armed = std::mem::take(&mut *locked(&self.armed));
+        armed.len()
     }
 }

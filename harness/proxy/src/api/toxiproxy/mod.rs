@@ -12,7 +12,7 @@ mod toxics;
 
 use failure::Failure;
 
-pub(super) use populate::populate;
+pub use populate::{PopulateError, populate};
 pub(super) use route::{Found, Route, find};
 
 use super::{Api, Reply, Request};

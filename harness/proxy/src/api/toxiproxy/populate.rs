@@ -6,9 +6,33 @@ use crate::api::{Api, Reply};
 use crate::core::{Core, LinkStatus};
 use crate::error::ProxyError;
 use crate::link::resolve;
+use crate::proxy::Proxy;
+
+/// Why a configuration was not carried out, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{reason} ({done} proxies were created before)")]
+pub struct PopulateError {
+    /// What is wrong.
+    pub reason: String,
+    /// How many proxies had been created; they stay.
+    pub done: usize,
+}
+
+/// Creates the proxies of a Toxiproxy configuration file: an array of objects with `name`, `upstream`, `listen`,
+/// `enabled`.
+///
+/// # Errors
+/// When the text is not such an array, which creates none, or one of the proxies cannot be started.
+pub async fn populate(proxy: &Proxy, json: &[u8]) -> Result<Vec<LinkStatus>, PopulateError> {
+    let (done, failure) = put_all(proxy.core(), json).await;
+    match failure {
+        None => Ok(done),
+        Some(failure) => Err(PopulateError { reason: failure.text, done: done.len() }),
+    }
+}
 
 /// Creates or replaces what the body lists. An error comes with what was done before it.
-pub(in crate::api) async fn populate(core: &Core, body: &[u8]) -> (Vec<LinkStatus>, Option<Failure>) {
+async fn put_all(core: &Core, body: &[u8]) -> (Vec<LinkStatus>, Option<Failure>) {
     let inputs = match input::proxies(body) {
         Ok(inputs) => inputs,
         Err(failure) => return (Vec::new(), Some(failure)),
@@ -26,7 +50,7 @@ pub(in crate::api) async fn populate(core: &Core, body: &[u8]) -> (Vec<LinkStatu
 /// Unlike all others, its errors are JSON in name too, without a newline.
 pub(super) async fn answer(api: &Api, body: &[u8]) -> Reply {
     let _one = api.populating.lock().await;
-    let (done, failure) = populate(&api.core, body).await;
+    let (done, failure) = put_all(&api.core, body).await;
     let done: Vec<_> = done.iter().map(show::proxy).collect();
     let done = if done.is_empty() { "null".to_owned() } else { format!("[{}]", done.join(",")) };
     match failure {

@@ -2,7 +2,11 @@
 //! every refusal is `{"error":..., "field"?:..., "status":...}`.
 
 mod events;
+mod fields;
+mod link_toxics;
+mod links;
 mod query;
+mod reset;
 mod status;
 
 use super::{Api, Reply, Request};
@@ -11,6 +15,8 @@ use super::{Api, Reply, Request};
 pub(super) async fn handle(api: &Api, segments: &[&str], request: Request) -> Option<Reply> {
     match segments {
         ["events", rest @ ..] => events::handle(api, rest, &request).await,
+        ["links", rest @ ..] => links::handle(api, rest, &request).await,
+        ["reset"] => Some(reset::handle(api, &request).await),
         ["status"] => Some(status::handle(api, &request)),
         _ => None,
     }

@@ -1,0 +1,173 @@
+//! One run of the proxy, from its start to a signal.
+
+use std::path::Path;
+
+use chaos_proxy::{
+    ApiOptions, ApiServer, Armed, Event, Journal, Level, LinkStatus, Mode, Proxy, ProxyConfig, ProxyError, Rule,
+    populate, rules_from_json,
+};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::args::{Args, Role};
+use crate::events::Events;
+use crate::{FAILED, Failure, USAGE, logging, reach};
+
+/// The signals that end the program.
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn listen() -> std::io::Result<Self> {
+        let (terminate, interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+        Ok(Self { terminate, interrupt })
+    }
+
+    async fn come(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}
+
+/// Runs until a signal comes.
+pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
+    let failed = |e: std::io::Error| Failure::new(FAILED, e);
+    // Listened for before anything is announced, so that a signal right after the first line is not lost.
+    let mut signals = Signals::listen().map_err(failed)?;
+    let journal = logging::journal(role, std::env::var("LOG_LEVEL").ok().as_deref()).map_err(failed)?;
+    let rules = read_rules(&args)?;
+    // With neither a file nor an API nobody reads the log: it then only counts.
+    let log_limit = if args.events.is_some() || args.api.is_some() { args.log_limit } else { 0 };
+    let config = ProxyConfig::new(args.links.clone()).seed(args.seed).log_limit(log_limit);
+    let config = config.toxiproxy_quirks(args.quirks);
+    let time = config.time;
+    let proxy = Proxy::start(config).await.map_err(|e| Failure::new(start_code(&e), e))?;
+    let armed = proxy.arm_all(rules).map_err(|e| Failure::new(USAGE, e))?;
+    let events = args.events.as_deref();
+    let events = match events {
+        Some(path) => Some((Events::create(path, time, args.seed).map_err(|e| unwritable(path, &e))?, path)),
+        None => None,
+    };
+    if let Some(path) = &args.config {
+        configure(&proxy, path, &journal).await;
+    }
+    let api = serve_api(&proxy, &args, &journal).await?;
+    announce(role, &proxy, api.as_ref(), &journal);
+    let events = record(&proxy, events, &mut signals).await?;
+    journal.log(Level::Info, "Shutdown started", &[]);
+    if let Some(api) = api
+        && !api.shutdown().await
+    {
+        journal.log(Level::Warn, "some calls of the API were still in flight after 30 s", &[]);
+    }
+    let log = proxy.log();
+    proxy.shutdown().await;
+    if let Some((events, path)) = events {
+        events.finish(&log).map_err(|e| unwritable(path, &e))?;
+    }
+    report(armed);
+    journal.flush();
+    Ok(())
+}
+
+/// Writes events as they come, until a signal does.
+async fn record<'a>(
+    proxy: &Proxy,
+    mut events: Option<(Events, &'a Path)>,
+    signals: &mut Signals,
+) -> Result<Option<(Events, &'a Path)>, Failure> {
+    let Some((file, path)) = &mut events else {
+        signals.come().await;
+        return Ok(None);
+    };
+    let log = proxy.log();
+    let mut written = log.subscribe();
+    loop {
+        tokio::select! {
+            () = signals.come() => return Ok(events),
+            Some(Event::Record(_) | Event::Lagged(_)) = written.recv() => {
+                file.take(&log).map_err(|e| unwritable(path, &e))?;
+            }
+        }
+    }
+}
+
+async fn serve_api(proxy: &Proxy, args: &Args, journal: &Journal) -> Result<Option<ApiServer>, Failure> {
+    let Some(address) = &args.api else { return Ok(None) };
+    let (proxy_metrics, runtime_metrics) = (args.proxy_metrics, args.runtime_metrics);
+    let options = ApiOptions { proxy_metrics, runtime_metrics, journal: journal.clone() };
+    let server = ApiServer::start(proxy, address, options).await.map_err(|e| {
+        journal.log(Level::Error, e.to_string(), &[]);
+        journal.flush();
+        Failure::new(FAILED, e)
+    })?;
+    Ok(Some(server))
+}
+
+/// A file that is missing or wrong is told and otherwise passed over, as Toxiproxy does.
+async fn configure(proxy: &Proxy, path: &Path, journal: &Journal) {
+    let file = ("config", path.display().to_string().into());
+    let outcome = match tokio::fs::read(path).await {
+        Ok(json) => populate(proxy, &json).await.map_err(|e| format!("Failed to populate proxies from file: {e}")),
+        Err(e) => Err(format!("Error reading config file: {e}")),
+    };
+    match outcome {
+        Ok(links) => {
+            journal.log(Level::Info, "Populated proxies from file", &[file, ("proxies", links.len().into())]);
+        }
+        Err(text) => {
+            journal.log(Level::Error, &text, &[file]);
+            eprintln!("{}: {text}", path.display());
+        }
+    }
+}
+
+fn read_rules(args: &Args) -> Result<Vec<Rule>, Failure> {
+    let Some(path) = &args.rules else { return Ok(Vec::new()) };
+    let text = std::fs::read_to_string(path)
+        .map_err(|e| Failure::new(USAGE, format!("cannot read the rules in {}: {e}", path.display())))?;
+    rules_from_json(&text).map_err(|e| Failure::new(USAGE, format!("{}: {e}", path.display())))
+}
+
+fn start_code(error: &ProxyError) -> u8 {
+    if matches!(error, ProxyError::Listen { .. }) { FAILED } else { USAGE }
+}
+
+fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
+    Failure::new(FAILED, format!("cannot write the events to {}: {error}", path.display()))
+}
+
+/// Says where everything is reached: as lines of ours, or in the log when it takes Toxiproxy's place.
+fn announce(role: Role, proxy: &Proxy, api: Option<&ApiServer>, journal: &Journal) {
+    for LinkStatus { name, mode, listen, upstream, .. } in proxy.link_statuses() {
+        let mode = if mode == Mode::Http { "http" } else { "tcp" };
+        let upstream = upstream.as_deref().unwrap_or("(none)");
+        if role == Role::ChaosProxy {
+            println!("link {name} {mode} {listen} -> {upstream}");
+        }
+        let fields = [("name", name.into()), ("proxy", listen.into()), ("upstream", upstream.into())];
+        journal.log(Level::Info, "Started proxy", &fields);
+    }
+    let Some(api) = api else { return };
+    let reachable = reach::reachable(api.address());
+    for address in &reachable {
+        if role == Role::ChaosProxy {
+            println!("api http://{address}");
+        }
+    }
+    let fields = [("address", api.address().to_string().into()), ("reachable", reachable.into())];
+    journal.log(Level::Info, "Starting Toxiproxy HTTP server", &fields);
+}
+
+fn report(armed: Vec<Armed>) {
+    for rule in armed {
+        let window = rule.disarm();
+        match window.fired {
+            0 => eprintln!("chaos-proxy: rule `{}` never struck ({})", window.rule, window.what),
+            n => eprintln!("chaos-proxy: rule `{}` struck {n} times ({})", window.rule, window.what),
+        }
+    }
+}
