@@ -142,7 +142,7 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Says where everything is reached: as lines of ours, or in the log when it takes Toxiproxy's place.
 fn announce(role: Role, proxy: &Proxy, api: Option<&ApiServer>, journal: &Journal) {
-    for LinkStatus { name, mode, listen, upstream, .. } in proxy.link_statuses() {
+    for LinkStatus { name, mode, listen, upstream, .. } in proxy.links() {
         let mode = if mode == Mode::Http { "http" } else { "tcp" };
         let upstream = upstream.as_deref().unwrap_or("(none)");
         if role == Role::ChaosProxy {
