@@ -1,20 +1,32 @@
 //! Images of our own players: one static binary each, nothing else in it.
 
+mod check;
+
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::Failure;
+use crate::options;
 use crate::step::{Step, output};
 use crate::workspace::Workspace;
 
 /// Packages whose binary (of the same name) becomes an image.
-const PLAYERS: &[&str] = &["payments", "mock-bank", "chaos-proxy"];
+const PLAYERS: &[&str] = &["payments", "mock-bank", PROXY];
+/// It takes Toxiproxy's place, so it has that image's layout.
+const PROXY: &str = "chaos-proxy";
+/// Names under which the proxy's binary is found too.
+const PROXY_NAMES: &[&str] = &["toxiproxy", "toxiproxy-cli"];
+/// The proxy's binary may have this many bytes.
+const MAX_PROXY_BYTES: u64 = 6_000_000;
 
 /// Naming the target keeps the static linking away from build scripts and macros, which cannot have it.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
-/// Builds the binaries and then `harness/PLAYER:TAG` for each.
-pub fn run(tag: &str) -> Result<(), Failure> {
+/// Builds the binaries and then `harness/PLAYER:TAG` for each; with `--check` runs the proxy's image too.
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    let rest: Vec<String> = arguments.iter().filter(|it| *it != "--check").cloned().collect();
+    let tag = options::text(&rest, "--tag", "local")?;
     engine()?;
     let workspace = Workspace::load()?;
     let mut build = vec!["build", "--locked", "--profile", "image", "--target", TARGET];
@@ -23,19 +35,25 @@ pub fn run(tag: &str) -> Result<(), Failure> {
     }
     Step::cargo("static binaries", &build).env("RUSTFLAGS", "-C target-feature=+crt-static").run()?;
     let built = workspace.target.join(TARGET).join("image");
-    let dockerfile = workspace.root.join("fixtures/images/Dockerfile");
     for player in PLAYERS {
         let context = workspace.target.join("images").join(player);
-        stage(&built.join(player), &context)
-            .map_err(|error| Failure::Tool(format!("cannot stage the binary of {player}: {error}")))?;
+        let failed = |error| Failure::Tool(format!("cannot stage the binary of {player}: {error}"));
+        stage(&built.join(player), &context).map_err(failed)?;
+        let recipe = if *player == PROXY { "chaos-proxy.Dockerfile" } else { "Dockerfile" };
+        let recipe = workspace.root.join("fixtures/images").join(recipe);
         let image = format!("harness/{player}:{tag}");
         let binary = format!("BINARY={player}");
-        let (dockerfile, context) = (dockerfile.to_string_lossy(), context.to_string_lossy());
-        let arguments = ["build", "--file", &dockerfile, "--build-arg", &binary, "--tag", &image, &context];
+        let (recipe, context) = (recipe.to_string_lossy(), context.to_string_lossy());
+        let mut arguments = vec!["build", "--file", &recipe, "--tag", &image];
+        if *player != PROXY {
+            arguments.extend(["--build-arg", &binary]);
+        }
+        arguments.push(&context);
         Step::program("image", "docker", &arguments).run()?;
         println!("{image}");
     }
-    Ok(())
+    small(&built.join(PROXY))?;
+    if rest.len() < arguments.len() { check::run(&format!("harness/{PROXY}:{tag}")) } else { Ok(()) }
 }
 
 /// Asks before the long build whether there is anything to build images with.
@@ -55,8 +73,51 @@ fn engine() -> Result<(), Failure> {
 /// A build context with nothing but the binary and an empty directory for its data: the whole target directory
 /// would be sent to the engine otherwise.
 fn stage(binary: &Path, context: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(context.join("data"))?;
     let name = binary.file_name().ok_or(std::io::ErrorKind::InvalidInput)?;
-    fs::copy(binary, context.join(name))?;
-    Ok(())
+    if name != PROXY {
+        fs::create_dir_all(context.join("data"))?;
+        fs::copy(binary, context.join(name))?;
+        return Ok(());
+    }
+    let root = context.join("root");
+    if root.exists() {
+        fs::remove_dir_all(&root)?;
+    }
+    fs::create_dir_all(&root)?;
+    fs::copy(binary, root.join(name))?;
+    PROXY_NAMES.iter().try_for_each(|other| symlink(PROXY, root.join(other)))
+}
+
+/// Holds the proxy's binary to its size.
+fn small(binary: &Path) -> Result<(), Failure> {
+    let failed = |error| Failure::Tool(format!("cannot look at {}: {error}", binary.display()));
+    let bytes = fs::metadata(binary).map_err(failed)?.len();
+    println!("{PROXY}: {bytes} bytes, static and stripped");
+    match bytes {
+        0..=MAX_PROXY_BYTES => Ok(()),
+        _ => Err(Failure::Red(format!("the binary of {PROXY} may have {MAX_PROXY_BYTES} bytes at most"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves the proxy's layout: one binary, and links to it that hold wherever the folder goes.
+    #[test]
+    fn the_proxy_is_found_under_three_names() {
+        let folder = std::env::temp_dir().join(format!("ci-images-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("folder");
+        let binary = folder.join(PROXY);
+        fs::write(&binary, "binary").expect("binary");
+        let context = folder.join("context");
+        for _again in 0..2 {
+            stage(&binary, &context).expect("staged");
+        }
+        for name in ["chaos-proxy", "toxiproxy", "toxiproxy-cli"] {
+            assert_eq!(fs::read_to_string(context.join("root").join(name)).expect("a name"), "binary");
+        }
+        assert_eq!(fs::read_link(context.join("root/toxiproxy")).expect("a link"), Path::new(PROXY));
+        fs::remove_dir_all(&folder).expect("removed");
+    }
 }

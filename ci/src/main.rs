@@ -3,6 +3,7 @@
 //! Only the standard library: this package is built before anything else and must never be the reason
 //! that a dependency is compiled.
 
+mod clients;
 mod fuzz;
 mod images;
 mod json;
@@ -19,12 +20,14 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo ci COMMAND
 
-  pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, suites
+  pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, clients, suites
   tidy                  the rules of this repository that no compiler knows
   nightly [--rounds N]  pr, then the suites N times with fresh seeds (default 10)
   fuzz [--for 60s] [--target NAME]
                         each fuzz target of chaos-proxy, or one, for a while (default 60s)
-  images [--tag TAG]    static binaries of the players and their images (default tag: local)
+  clients               registry clients of Toxiproxy against chaos-proxy: two of Rust, one of Python
+  images [--tag TAG] [--check]
+                        static binaries of the players and their images (default tag: local); runs the proxy's too
   help                  print this
 
 Exit codes: 0 all good, 1 a step failed or tidy found something, 2 wrong use, 5 a tool is missing or broken.
@@ -78,7 +81,8 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         "tidy" => options::none(rest).and_then(|()| tidy::run()),
         "nightly" => options::number(rest, "--rounds", 10).and_then(nightly::run),
         "fuzz" => fuzz::run(rest),
-        "images" => options::text(rest, "--tag", "local").and_then(|tag| images::run(&tag)),
+        "clients" => options::none(rest).and_then(|()| clients::run()),
+        "images" => images::run(rest),
         "help" | "-h" | "--help" => {
             print!("{USAGE}");
             Ok(())

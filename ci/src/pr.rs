@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::step::{Step, done};
-use crate::{Failure, tidy};
+use crate::{Failure, clients, tidy};
 
 /// Everything, stopping at the first failure.
 pub fn run() -> Result<(), Failure> {
@@ -18,6 +18,7 @@ pub fn run() -> Result<(), Failure> {
     let documentation = ["doc", "--workspace", "--lib", "--no-deps"];
     Step::cargo("documentation", &documentation).env("RUSTDOCFLAGS", "-D warnings").run()?;
     Step::cargo("tests", &["test", "--workspace", "--exclude", "suites"]).run()?;
+    clients::run()?;
     suites().run()
 }
 

@@ -127,3 +127,40 @@ fn refuse(stream: &TcpStream, api: &Api) {
     // It fits into an empty send buffer; a client that has left misses nothing.
     let _left = stream.try_write(FULL);
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+    use crate::config::ProxyConfig;
+
+    // Proves that a connection too many is told at once and closed, while the one that has the room goes on.
+    #[tokio::test]
+    async fn a_connection_too_many_is_refused() {
+        let core = Arc::new(Core::new(&ProxyConfig::new([])));
+        let listener = listen("127.0.0.1:0").await.expect("listener");
+        let address = listener.local_addr().expect("address");
+        let api = Arc::new(Api::new(core, ApiOptions::default(), address));
+        let (_run, running) = watch::channel(Run::Serving);
+        let room = Arc::new(Semaphore::new(1));
+        let accepting = tokio::spawn(accept(listener, api, Arc::clone(&room), running));
+        let kept = TcpStream::connect(address).await.expect("connect");
+        let mut refused = TcpStream::connect(address).await.expect("connect");
+        let mut text = Vec::new();
+        refused.read_to_end(&mut text).await.expect("told and closed");
+        assert_eq!(text, FULL);
+        drop(kept);
+        let _free = room.acquire().await.expect("room again when the first has left");
+        accepting.abort();
+    }
+
+    // Proves the spellings of an address: without a host it is every address, and a name is its IPv4 address.
+    #[tokio::test]
+    async fn addresses_are_listened_on() {
+        let listening = async |text| listen(text).await.and_then(|l| l.local_addr()).map(|a| a.ip().to_string());
+        assert_eq!(listening("localhost:0").await.expect("listener"), "127.0.0.1");
+        assert!(["::", "0.0.0.0"].contains(&listening(":0").await.expect("listener").as_str()));
+        assert!(listening("nonsense").await.is_err());
+    }
+}

@@ -1,5 +1,6 @@
 //! One run of the proxy, from its start to a signal.
 
+use std::io::Write;
 use std::path::Path;
 
 use chaos_proxy::{
@@ -146,7 +147,7 @@ fn announce(role: Role, proxy: &Proxy, api: Option<&ApiServer>, journal: &Journa
         let mode = if mode == Mode::Http { "http" } else { "tcp" };
         let upstream = upstream.as_deref().unwrap_or("(none)");
         if role == Role::ChaosProxy {
-            println!("link {name} {mode} {listen} -> {upstream}");
+            say(&format!("link {name} {mode} {listen} -> {upstream}"));
         }
         let fields = [("name", name.into()), ("proxy", listen.into()), ("upstream", upstream.into())];
         journal.log(Level::Info, "Started proxy", &fields);
@@ -155,11 +156,17 @@ fn announce(role: Role, proxy: &Proxy, api: Option<&ApiServer>, journal: &Journa
     let reachable = reach::reachable(api.address());
     for address in &reachable {
         if role == Role::ChaosProxy {
-            println!("api http://{address}");
+            say(&format!("api http://{address}"));
         }
     }
     let fields = [("address", api.address().to_string().into()), ("reachable", reachable.into())];
     journal.log(Level::Info, "Starting Toxiproxy HTTP server", &fields);
+}
+
+/// A line on standard output. Whoever has closed it does not want to know.
+fn say(line: &str) {
+    let mut out = std::io::stdout();
+    let _closed = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 fn report(armed: Vec<Armed>) {

@@ -1,9 +1,11 @@
 //! A proxy with its control plane, and a raw client of it.
 
+use std::net::SocketAddr;
+
 use chaos_proxy::{ApiOptions, ApiServer, LinkConfig, Proxy, ProxyConfig};
 use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::kit::soon;
 
@@ -92,4 +94,49 @@ impl ApiClient {
         answer.body = String::from_utf8(body).expect("text");
         answer
     }
+}
+
+/// An upstream that sends back what it gets.
+pub async fn echo() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let address = listener.local_addr().expect("address");
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let (mut reading, mut writing) = stream.split();
+                // A connection that is cut ends with an error.
+                let _cut = tokio::io::copy(&mut reading, &mut writing).await;
+            });
+        }
+    });
+    address
+}
+
+/// A connection through a proxy, and what it does.
+pub struct Through(TcpStream);
+
+impl Through {
+    pub async fn to(address: &str) -> Self {
+        Self(soon(TcpStream::connect(address)).await.expect("the proxy accepts"))
+    }
+
+    /// Sends `text` and gets it back.
+    pub async fn echoes(&mut self, text: &str) -> bool {
+        if self.0.write_all(text.as_bytes()).await.is_err() {
+            return false;
+        }
+        let mut got = vec![0; text.len()];
+        soon(self.0.read_exact(&mut got)).await.is_ok() && got == text.as_bytes()
+    }
+
+    /// Waits until the proxy has ended it.
+    pub async fn is_ended(&mut self) -> bool {
+        !matches!(soon(self.0.read(&mut [0])).await, Ok(n) if n > 0)
+    }
+}
+
+/// Whether the port refuses connections.
+pub async fn is_refused(address: &str) -> bool {
+    let outcome = soon(TcpStream::connect(address)).await;
+    outcome.is_err_and(|e| e.kind() == std::io::ErrorKind::ConnectionRefused)
 }
