@@ -132,7 +132,11 @@ async fn replied(
     let (framing, answer_keeps, tunnel) =
         answer.known_head().map_or((Framing::ToEnd, false, false), |h| (h.framing, h.keep_alive, h.is_tunnel));
     // An answer that lasts until the end of the connection ends with its FIN.
-    let ended = if framing == Framing::ToEnd { client.wire.fin() } else { last };
+    let ended = if framing == Framing::ToEnd { client.wire.fin_like(&up.wire) } else { last };
+    if framing == Framing::ToEnd && up.wire.is_truncated() {
+        let text = "an answer that lasts to the end of its connection ended with FIN without close_notify";
+        link.log.remark(link.clock.now(), "tls-truncated", format!("link `{}`: {text}", link.name));
+    }
     draft.reply.ended(End::Replied, ended);
     let request_whole = draft.intake.whole.is_some() && draft.upstream.sent.is_some();
     drop(draft);

@@ -95,6 +95,14 @@ pub struct Identity {
 #[derive(Clone, PartialEq, Eq)]
 pub struct Pem(String);
 
+impl TlsConfig {
+    /// Whether both sides are plain.
+    #[must_use]
+    pub fn is_off(&self) -> bool {
+        self.terminate.is_none() && self.originate.is_none()
+    }
+}
+
 impl Terminate {
     /// With certificates that the proxy makes.
     #[must_use]

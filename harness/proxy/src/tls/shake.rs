@@ -100,7 +100,9 @@ fn refused_by_upstream(error: &Error) -> String {
 
 fn remedy(why: &CertificateError) -> &'static str {
     match why {
-        CertificateError::UnknownIssuer => "; give the CA that signed it as tls.originate.ca",
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "; give the CA that signed it as tls.originate.ca"
+        }
         CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
             "; give a name that it is good for as tls.originate.server_name"
         }

@@ -175,9 +175,18 @@ impl Wire {
     /// Sends FIN; reading goes on. With TLS the word that the data is whole goes before it, and when the kernel has no
     /// room for that, both follow as soon as it has: [`Wire::fill`], [`Wire::flushed`] and [`Wire::linger`] see to it.
     pub(crate) fn fin(&self) -> At {
+        self.end(true)
+    }
+
+    /// Sends FIN as `source` did: over TLS without the word that the data is whole when that never came.
+    pub(crate) fn fin_like(&self, source: &Wire) -> At {
+        self.end(!source.is_truncated())
+    }
+
+    fn end(&self, is_whole: bool) -> At {
         let at = self.clock.now();
         if let Some(secure) = &self.secure {
-            secure.finish(&self.stream);
+            secure.finish(&self.stream, is_whole);
             return at;
         }
         // An error says that the connection is gone already.

@@ -108,9 +108,9 @@ impl Secure {
         }
     }
 
-    pub(super) fn finish(&self, socket: &TcpStream) {
+    pub(super) fn finish(&self, socket: &TcpStream, is_whole: bool) {
         // An error says that the connection is gone already.
-        let _gone = locked(&self.session).finish(socket);
+        let _gone = locked(&self.session).finish(socket, is_whole);
     }
 
     pub(super) async fn flushed(&self, socket: &TcpStream) {

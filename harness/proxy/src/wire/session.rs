@@ -231,12 +231,15 @@ impl Session {
         !self.is_sending && !self.is_mute && (self.tls.wants_write() || self.fin == Fin::Asked)
     }
 
-    /// Says that we send no more, and sends FIN behind it as soon as the kernel has room.
-    pub(super) fn finish(&mut self, socket: &TcpStream) -> io::Result<bool> {
+    /// Says that our data is whole, unless it is not, and sends FIN behind it as soon as the kernel has room.
+    pub(super) fn finish(&mut self, socket: &TcpStream, is_whole: bool) -> io::Result<bool> {
         if self.fin == Fin::Unasked {
             self.fin = Fin::Asked;
             self.is_sending = false;
-            self.tls.send_close_notify();
+            // Before the handshake is over there is no data to vouch for.
+            if is_whole && !self.tls.is_handshaking() {
+                self.tls.send_close_notify();
+            }
         }
         self.flush(socket)
     }

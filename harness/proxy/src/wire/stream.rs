@@ -104,7 +104,7 @@ impl Socket {
         let stream = self.stream.as_mut().ok_or(io::ErrorKind::ConnectionReset)?;
         match &mut self.session {
             Some(session) => {
-                session.finish(stream)?;
+                session.finish(stream, true)?;
                 self.poll_flush(cx)
             }
             None => Pin::new(stream).poll_shutdown(cx),

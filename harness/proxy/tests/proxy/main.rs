@@ -16,4 +16,5 @@ mod program;
 mod reply_lost;
 mod schedules;
 mod tcp;
+mod tls;
 mod toxics;

@@ -12,6 +12,7 @@ use crate::core::{AddLinkError, LinkStatus};
 use crate::error::ProxyError;
 use crate::link::LinkChange;
 use crate::rules::Rule;
+use crate::tls::TlsConfig;
 use crate::toxics::Toxic;
 
 const CREATE_FIELDS: [&str; 9] =
@@ -26,6 +27,8 @@ struct View<'a> {
     listen: &'a str,
     upstream: Option<&'a str>,
     enabled: bool,
+    #[serde(skip_serializing_if = "TlsConfig::is_off")]
+    tls: &'a TlsConfig,
     connections: u64,
     toxics: &'a [Toxic],
 }
@@ -33,8 +36,9 @@ struct View<'a> {
 impl<'a> View<'a> {
     fn of(link: &'a LinkStatus) -> Self {
         let mode = if link.mode == Mode::Http { "http" } else { "tcp" };
-        let LinkStatus { name, listen, upstream, enabled, connections, toxics, .. } = link;
-        Self { name, mode, listen, upstream: upstream.as_deref(), enabled: *enabled, connections: *connections, toxics }
+        let LinkStatus { name, listen, upstream, enabled, tls, connections, toxics, .. } = link;
+        let (upstream, enabled, connections) = (upstream.as_deref(), *enabled, *connections);
+        Self { name, mode, listen, upstream, enabled, tls, connections, toxics }
     }
 }
 
@@ -85,7 +89,7 @@ async fn create(api: &Api, request: &Request) -> Result<Reply, Reply> {
     config.tls = fields.optional("tls")?.unwrap_or_default();
     config.toxics = toxics(fields.optional("toxics")?.unwrap_or_default())?;
     let rules = rules(&name, fields.optional("rules")?.unwrap_or_default())?;
-    let (link, armed) = api.core.add_link_with(config, rules).await.map_err(|e| match e {
+    let (link, armed) = api.core.add_link_with(config.apply_schemes(), rules).await.map_err(|e| match e {
         AddLinkError::Link(e) => refusal(&e),
         AddLinkError::Rule(e) => Reply::refused_field(400, "rules", e.to_string()),
     })?;
@@ -144,6 +148,7 @@ pub(super) fn refusal(error: &ProxyError) -> Reply {
         ProxyError::Listen { .. } => (409, "listen"),
         ProxyError::BadListen { .. } => (400, "listen"),
         ProxyError::BadUpstream { .. } => (400, "upstream"),
+        ProxyError::Tls { .. } => (400, "tls"),
         ProxyError::BadKeyHeader { .. } => (400, "key_header"),
         ProxyError::NoToxics(_) | ProxyError::Toxic(_) => (400, "toxics"),
         _ => return Reply::refusal(400, text),

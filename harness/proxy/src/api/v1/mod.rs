@@ -1,6 +1,7 @@
 //! Our own interface, under `/v1/`: strict where Toxiproxy's is lenient. Bodies are JSON, unknown fields are refused, and
 //! every refusal is `{"error":..., "field"?:..., "status":...}`.
 
+mod ca;
 mod events;
 mod fields;
 mod link_toxics;
@@ -14,6 +15,7 @@ use super::{Api, Reply, Request};
 /// Answers a call; `segments` are the parts of the path behind `/v1/`. `None` when there is no such path.
 pub(super) async fn handle(api: &Api, segments: &[&str], request: Request) -> Option<Reply> {
     match segments {
+        ["ca.pem"] => Some(ca::handle(api, &request)),
         ["events", rest @ ..] => events::handle(api, rest, &request).await,
         ["links", rest @ ..] => links::handle(api, rest, &request).await,
         ["reset"] => Some(reset::handle(api, &request).await),

@@ -34,6 +34,8 @@ pub(crate) struct Args {
     pub(crate) links: Vec<LinkConfig>,
     pub(crate) rules: Option<PathBuf>,
     pub(crate) events: Option<PathBuf>,
+    /// Where the CA's certificate goes.
+    pub(crate) ca_out: Option<PathBuf>,
     pub(crate) seed: u64,
     pub(crate) log_limit: usize,
     /// `host:port` of the control plane, if there is one.
@@ -77,6 +79,7 @@ impl Reading {
             links: Vec::new(),
             rules: None,
             events: None,
+            ca_out: None,
             seed: 0,
             log_limit: DEFAULT_LOG_LIMIT,
             api: None,
@@ -94,6 +97,7 @@ impl Reading {
             "link" => args.links.push(link(&words.value(flag)?, LinkConfig::http)?),
             "tcp" => args.links.push(link(&words.value(flag)?, LinkConfig::tcp)?),
             "rules" => args.rules = Some(words.value(flag)?.into()),
+            "ca-out" => args.ca_out = Some(words.value(flag)?.into()),
             "events" => args.events = Some(words.value(flag)?.into()),
             "key-header" => self.key_header = words.value(flag)?,
             "seed" => args.seed = seed(role, &flag.written, &words.value(flag)?)?,
@@ -137,8 +141,10 @@ fn link(text: &str, kind: impl Fn(String) -> LinkConfig) -> Result<LinkConfig, S
     let (name, rest) = text.split_once('=').ok_or_else(|| wrong("no name"))?;
     let parts = rest.split_once("->").or_else(|| rest.split_once(','));
     let (listen, upstream) = parts.ok_or_else(|| wrong("no upstream"))?;
-    let address: SocketAddr = listen.trim().parse().map_err(|_| wrong("the listening address is not IP:PORT"))?;
-    Ok(kind(name.trim().to_owned()).listen(address).upstream(upstream.trim()))
+    let listen = listen.trim();
+    let bare = listen.strip_prefix("https://").or_else(|| listen.strip_prefix("http://")).unwrap_or(listen);
+    let _ip_and_port: SocketAddr = bare.parse().map_err(|_| wrong("the listening address is not IP:PORT"))?;
+    Ok(kind(name.trim().to_owned()).listen(listen).upstream(upstream.trim()))
 }
 
 /// Toxiproxy's seed may be negative; its bits count.

@@ -36,6 +36,8 @@ Links (each flag may be repeated; without an API at least one)
   --tcp  'NAME=LISTEN->UPSTREAM'   a link that passes bytes
                                    Port 0 lets the kernel choose; the line `link NAME ...` on standard output says
                                    what it chose. Quote the arrow, or write a comma for it: > redirects in a shell.
+                                   https:// before UPSTREAM speaks TLS with it (trusting the system's CAs), and before
+                                   LISTEN with the clients (who have to trust the CA of --ca-out).
 
 API (on when any of these is given; the line `api http://...` says where)
   --host HOST         listens there (default: localhost; in a container 0.0.0.0, or nobody outside reaches it)
@@ -48,6 +50,7 @@ API (on when any of these is given; the line `api http://...` says where)
 Options
   --rules FILE        arm the rules of this JSON file before the links are announced
   --events FILE       write the event log there, one JSON record a line; complete after SIGTERM or SIGINT
+  --ca-out FILE       write the certificate (PEM) of the CA that signs for https:// listeners there
   --key-header NAME   header field with the idempotency key (default: Idempotency-Key)
   --seed N            seed of every random decision (default: 0)
   --log-limit N       records that may wait to be written before new ones are dropped (default: 250000)

@@ -55,6 +55,9 @@ pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
     if let Some(path) = &args.config {
         configure(&proxy, path, &journal).await;
     }
+    if let Some(path) = &args.ca_out {
+        write_ca(&proxy, path)?;
+    }
     let api = serve_api(&proxy, &args, &journal).await?;
     announce(role, &proxy, api.as_ref(), &journal);
     let events = record(&proxy, events, &mut signals).await?;
@@ -94,6 +97,13 @@ async fn record<'a>(
             }
         }
     }
+}
+
+/// Before the links are announced: whoever has read where they listen finds whom to trust.
+fn write_ca(proxy: &Proxy, path: &Path) -> Result<(), Failure> {
+    let pem = proxy.ca_pem().map_err(|e| Failure::new(FAILED, e))?;
+    std::fs::write(path, pem)
+        .map_err(|e| Failure::new(FAILED, format!("cannot write the CA's certificate to {}: {e}", path.display())))
 }
 
 async fn serve_api(proxy: &Proxy, args: &Args, journal: &Journal) -> Result<Option<ApiServer>, Failure> {
