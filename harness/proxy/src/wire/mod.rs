@@ -30,7 +30,7 @@ use secure::Secure;
 
 pub(crate) use inbox::Inbox;
 pub(crate) use session::HandshakeError;
-pub(crate) use stream::{Io, ResetHandle};
+pub(crate) use stream::Io;
 
 /// What a client may send ahead while its exchange goes on. Behind more than this its FIN is not seen until the
 /// exchange is over.

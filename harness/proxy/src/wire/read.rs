@@ -1,4 +1,4 @@
-//! One read from a socket without TLS.
+//! One read from a socket.
 
 use std::io;
 
@@ -13,9 +13,18 @@ use tokio::net::TcpStream;
 /// the read and the telling is not lost: the runtime takes "empty" only for the readiness that it had before the read.
 pub(super) fn once(stream: &TcpStream, into: &mut BytesMut) -> io::Result<usize> {
     let room = into.capacity() - into.len();
+    emptying(stream, room, || stream.try_read_buf(into))
+}
+
+/// Like [`once`], into a slice.
+pub(super) fn slice(stream: &TcpStream, into: &mut [u8]) -> io::Result<usize> {
+    emptying(stream, into.len(), || stream.try_read(into))
+}
+
+fn emptying(stream: &TcpStream, room: usize, read: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
     let mut emptied = None;
     let read = stream.try_io(Interest::READABLE, || {
-        let n = stream.try_read_buf(into)?;
+        let n = read()?;
         if n == 0 || n >= room {
             return Ok(n);
         }

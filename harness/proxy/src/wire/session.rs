@@ -9,7 +9,7 @@ use rustls::Connection;
 use socket2::SockRef;
 use tokio::net::TcpStream;
 
-use super::Span;
+use super::{Span, read};
 use crate::clock::Clock;
 
 /// Room for one read from the socket: two full records.
@@ -120,7 +120,7 @@ impl Session {
             if self.has_ended() {
                 return Ok(0);
             }
-            self.pull(|buffer| socket.try_read(buffer), clock, Some(into))?;
+            self.pull(|buffer| read::slice(socket, buffer), clock, Some(into))?;
         }
     }
 
@@ -154,7 +154,7 @@ impl Session {
             if self.has_ended() {
                 return Err(if self.has_begun { HandshakeError::Left } else { HandshakeError::Silent });
             }
-            match self.pull(|buffer| socket.try_read(buffer), clock, None) {
+            match self.pull(|buffer| read::slice(socket, buffer), clock, None) {
                 Ok(()) => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     flushed?;

@@ -1,6 +1,6 @@
 //! The control plane from outside, over raw sockets.
 
-mod kit;
+pub mod kit;
 mod limits;
 mod own;
 mod program;

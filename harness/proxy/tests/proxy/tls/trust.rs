@@ -162,3 +162,13 @@ fn protocols_are_agreed_on() {
     let (_upstream, stage) = terminating(Terminate::new().alpn(["h2", "http/1.1"]));
     assert_eq!(agreed(&stage, &["http/1.1", "h2"]), Ok(Some("h2".to_owned())));
 }
+
+// Proves that the control plane hands out the certificate that clients have to trust.
+#[tokio::test]
+async fn the_ca_is_read_from_the_control_plane() {
+    let plane = crate::api::kit::Plane::start().await;
+    let answer = plane.call("GET /v1/ca.pem", "").await;
+    assert_eq!((answer.status(), answer.header("content-type")), (200, Some("application/x-pem-file")));
+    assert_eq!(answer.body, plane.proxy.ca_pem().expect("CA"));
+    assert_eq!(plane.call("POST /v1/ca.pem", "").await.status(), 405);
+}
