@@ -119,7 +119,7 @@ impl Passing {
     /// Writes what is held.
     async fn flush(&mut self, to: &Wire) -> io::Result<()> {
         self.settle(to);
-        if !self.held.is_empty() {
+        if !self.held.is_empty() || !to.is_flushed() {
             self.mark = Some(to.traffic().sent());
             to.send(&self.held).await?;
             self.held = Bytes::new();

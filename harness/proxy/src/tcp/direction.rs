@@ -85,20 +85,20 @@ impl OneWay {
                 self.timer = FineTimer::default();
             }
             if self.closing && !self.done {
-                self.finish(to).await;
+                self.finish(from, to).await;
                 return Ok(());
             }
             match (&mut self.chain, self.done) {
                 (None, true) => std::future::pending().await,
                 (None, false) => {
                     self.passing.run(from, to).await?;
-                    self.finish(to).await;
+                    self.finish(from, to).await;
                     return Ok(());
                 }
                 (Some(chain), true) => return wait_for_strikes(chain, &mut self.timer).await,
                 (Some(_), false) => {
                     if self.step(from, to).await? {
-                        self.finish(to).await;
+                        self.finish(from, to).await;
                         return Ok(());
                     }
                 }
@@ -106,13 +106,13 @@ impl OneWay {
         }
     }
 
-    async fn finish(&mut self, to: &Wire) {
+    async fn finish(&mut self, from: &Wire, to: &Wire) {
         if self.keeps_fin {
             self.done = true;
             return;
         }
         if !self.closing {
-            to.fin();
+            to.fin_like(from);
             self.closing = true;
         }
         to.flushed().await;
@@ -127,6 +127,8 @@ impl OneWay {
             return Err(Stop::Struck(end));
         }
         let mut sends = Bytes::new();
+        // Through TLS an interrupted write may have taken all, and have handed a part to the kernel.
+        let owes = !to.is_flushed();
         match chain.front() {
             Some(Load::End(End::Fin)) => {
                 chain.pop();
@@ -137,7 +139,7 @@ impl OneWay {
                 let sent = to.traffic().sent();
                 let gone = usize::try_from(sent - *self.mark.get_or_insert(sent)).unwrap_or(usize::MAX);
                 sends = bytes.slice(gone.min(bytes.len())..);
-                if sends.is_empty() {
+                if sends.is_empty() && to.is_flushed() {
                     chain.pop();
                     self.mark = None;
                     return Ok(false);
@@ -152,7 +154,7 @@ impl OneWay {
         let wakes = turn.wake.is_some();
         tokio::select! {
             biased;
-            sent = to.send(&sends), if !sends.is_empty() => {
+            sent = to.send(&sends), if owes || !sends.is_empty() => {
                 sent.map_err(|error| Stop::Broken { reading: false, error })?;
             }
             chunk = self.passing.receive(from), if reads => {

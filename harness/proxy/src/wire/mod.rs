@@ -194,6 +194,12 @@ impl Wire {
         at
     }
 
+    /// Whether the kernel has all that was sent. A write through TLS that was interrupted may leave a part of what it took;
+    /// the next one, of nothing if need be, brings that on.
+    pub(crate) fn is_flushed(&self) -> bool {
+        self.secure.as_ref().is_none_or(Secure::is_flushed)
+    }
+
     /// Waits until nothing of ours is left to be handed to the kernel.
     pub(crate) async fn flushed(&self) {
         if let Some(secure) = &self.secure {

@@ -39,6 +39,10 @@ impl Secure {
         locked(&self.session).is_truncated()
     }
 
+    pub(super) fn is_flushed(&self) -> bool {
+        locked(&self.session).is_flushed()
+    }
+
     pub(super) fn is_quiet(&self, socket: &TcpStream, clock: Clock) -> bool {
         locked(&self.session).is_quiet(socket, clock)
     }

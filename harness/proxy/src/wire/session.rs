@@ -226,6 +226,11 @@ impl Session {
         Ok(true)
     }
 
+    /// Whether the kernel has all that TLS has to send.
+    pub(super) fn is_flushed(&self) -> bool {
+        !self.tls.wants_write()
+    }
+
     /// Whether bytes wait for room in the kernel, and it is not for a sender to bring them on.
     pub(super) fn owes(&self) -> bool {
         !self.is_sending && !self.is_mute && (self.tls.wants_write() || self.fin == Fin::Asked)

@@ -191,7 +191,6 @@ async fn noise_is_refused() {
     let flood = "x".repeat(1 << 20);
     let noises: Vec<Vec<u8>> = vec![
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03".to_vec(),
-        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
         b"GET /\r\n\r\n".to_vec(),
         b"GET / HTTP/1.1\r\nno colon\r\n\r\n".to_vec(),
         b"POST / HTTP/1.1\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n".to_vec(),

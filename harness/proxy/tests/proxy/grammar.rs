@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use chaos_proxy::{
     Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, Malformed, Match, OrdinalRange, Part,
-    Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, Trickle, rules_from_json,
+    Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, TlsConfig, Trickle, rules_from_json,
 };
 use proptest::prelude::*;
 
@@ -156,6 +156,11 @@ fn the_examples_of_the_readme_are_valid() {
     let blocks: Vec<_> = readme.split("```toml\n").skip(1).filter_map(|b| b.split("```").next()).collect();
     assert!(!blocks.is_empty());
     for block in blocks {
+        if block.starts_with("[tls.") {
+            let link: BTreeMap<String, TlsConfig> = toml::from_str(block).unwrap_or_else(|e| panic!("{e}\n{block}"));
+            assert!(link["tls"].terminate.is_some() && link["tls"].originate.is_some());
+            continue;
+        }
         let rule: Rule = toml::from_str(block).unwrap_or_else(|e| panic!("{e}\n{block}"));
         rule.validate().expect("valid");
     }

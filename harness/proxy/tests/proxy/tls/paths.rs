@@ -1,9 +1,9 @@
 //! Every combination of plain and TLS, and what goes over it.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::sync::mpsc;
 
-use chaos_proxy::{LinkConfig, Mode, Terminate};
+use chaos_proxy::{Direction, LinkConfig, Mode, Terminate, Toxic, ToxicKind};
 use judge::evidence::End;
 
 use super::kit::{Ended, Stage, Upstream, collector, half_close, plain, serving, trusted};
@@ -111,4 +111,42 @@ fn a_kept_connection_survives_session_tickets() {
         closed.recv_timeout(PATIENCE).expect("closed");
     }
     assert_eq!(upstream.accepted(), 3);
+}
+
+// Proves that nothing is lost, doubled or left behind when toxics come and go while megabytes pass through TLS: each
+// change interrupts writes wherever they are.
+#[test]
+fn toxics_that_come_and_go_keep_every_byte() {
+    const PIECE: usize = 32 << 10;
+    let payload = (0..2 << 20).map(|n: u32| n.wrapping_mul(2_654_435_761).to_be_bytes()[0]).collect::<Vec<_>>();
+    let ca = super::kit::Ca::new();
+    let (upstream, told) = collector(Some(serving(&ca.issue(&["127.0.0.1"]))));
+    let both = link(Mode::Tcp).upstream(upstream.addr).tls_terminate(Terminate::new());
+    let stage = Stage::with(both.tls_originate(chaos_proxy::Originate::new().ca(ca.pem())));
+    let board = stage.proxy.toxics("bank").expect("link");
+    let mut client = stage.client("bank");
+    // One change with each piece, in turn to both directions, while the pieces before it are on their way.
+    let change = |n: usize| {
+        let direction = if n % 4 < 2 { Direction::Upstream } else { Direction::Downstream };
+        if n.is_multiple_of(2) {
+            let toxic = Toxic::new(ToxicKind::Latency { latency: 1, jitter: 1 }, direction).named("t");
+            board.add(toxic).expect("added");
+        } else {
+            board.remove("t").expect("removed");
+        }
+    };
+    for (n, piece) in payload.chunks(PIECE).enumerate() {
+        client.send(piece);
+        change(n);
+    }
+    half_close(&mut client.0);
+    let mut echoed = vec![0; payload.len()];
+    for (n, piece) in echoed.chunks_mut(PIECE).enumerate() {
+        client.0.read_exact(piece).expect("a piece");
+        change(n);
+    }
+    let (rest, end) = super::kit::rest(&mut client.0);
+    let got = told.recv_timeout(PATIENCE).expect("the upstream's view");
+    assert!(got.0 == payload && echoed == payload && rest.is_empty(), "{} and {} bytes", got.0.len(), rest.len());
+    assert_eq!((end, got.1), (Ended::Clean, Ended::Clean));
 }
