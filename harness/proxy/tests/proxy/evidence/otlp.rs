@@ -161,7 +161,7 @@ async fn a_call_without_a_trace_gets_its_own() {
     let collector = Collecting::start(&[]).await;
     let otlp = collector.config();
     let stage = Stage::with(|config| config.otlp(Some(otlp)), ApiOptions::default()).await;
-    let slow = Fault::at(chaos_proxy::Phase::Request, Effect::Delay(chaos_proxy::Delay::Fixed(3.0)));
+    let slow = Fault::at(chaos_proxy::Phase::Request, Effect::Delay(chaos_proxy::Delay::Ms(3.0)));
     let armed = stage.proxy.arm(Rule::new("slow", slow)).expect("arm");
     stage.pay(0..2).await;
     drop(armed);
