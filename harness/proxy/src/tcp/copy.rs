@@ -3,8 +3,10 @@
 
 use std::cell::RefCell;
 use std::io;
+use std::time::Duration;
 
 use bytes::{Buf, Bytes};
+use socket2::{SockRef, TcpKeepalive};
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
@@ -18,6 +20,8 @@ use crate::wire::{Inbox, Wire};
 const COPY_BYTES: usize = 64 << 10;
 /// Reads in a row after which the task lets others go first.
 const TURNS: u32 = 16;
+/// How long a sender that has closed its half may be silent until it is asked whether it is still there.
+const ASK_AFTER: Duration = Duration::from_secs(60);
 
 thread_local! {
     /// Never borrowed across a wait, so an idle connection holds no buffer.
@@ -182,6 +186,16 @@ fn read(socket: &TcpStream, room: &mut [u8]) -> io::Result<Option<usize>> {
         (None, Err(e)) if !matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted) => Err(e),
         (None, _) => Ok(None),
     }
+}
+
+/// Waits until a sender that has closed its half resets. One that leaves without a word is asked now and then.
+pub(super) async fn reset(from: &Wire) -> Stop {
+    let Some(socket) = from.plain() else { return std::future::pending().await };
+    // Where it cannot be asked, it is only seen when something is sent to it.
+    let _unasked = SockRef::from(socket).set_tcp_keepalive(&TcpKeepalive::new().with_time(ASK_AFTER));
+    let ready = socket.ready(Interest::ERROR).await;
+    let error = ready.err().or_else(|| socket.take_error().ok().flatten());
+    reading(error.unwrap_or_else(|| io::ErrorKind::ConnectionReset.into()))
 }
 
 fn reading(error: io::Error) -> Stop {

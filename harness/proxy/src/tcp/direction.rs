@@ -5,7 +5,7 @@ use std::io;
 
 use bytes::Bytes;
 
-use super::copy::Passing;
+use super::copy::{self, Passing};
 use crate::clock::{FineTimer, monotonic_ns};
 use crate::toxics::{Chain, End, Load, Plan, Start};
 use crate::wire::{Inbox, Wire};
@@ -76,8 +76,8 @@ impl OneWay {
         end
     }
 
-    /// Passes bytes until the end of the stream has been passed on. After that it runs for ever, for the toxics that
-    /// can still strike.
+    /// Passes bytes until the end of the stream has been passed on. After that it runs on, for the toxics that can still
+    /// strike and a sender that may still reset.
     pub(super) async fn run(&mut self, from: &Wire, to: &Wire) -> Result<(), Stop> {
         loop {
             if self.chain.as_ref().is_some_and(|chain| chain.is_spent()) {
@@ -89,13 +89,19 @@ impl OneWay {
                 return Ok(());
             }
             match (&mut self.chain, self.done) {
-                (None, true) => std::future::pending().await,
+                (None, true) => return Err(copy::reset(from).await),
                 (None, false) => {
                     self.passing.run(from, to).await?;
                     self.finish(from, to).await;
                     return Ok(());
                 }
-                (Some(chain), true) => return wait_for_strikes(chain, &mut self.timer).await,
+                (Some(chain), true) => {
+                    return tokio::select! {
+                        biased;
+                        stop = wait_for_strikes(chain, &mut self.timer) => Err(stop),
+                        stop = copy::reset(from) => Err(stop),
+                    };
+                }
                 (Some(_), false) => {
                     if self.step(from, to).await? {
                         self.finish(from, to).await;
@@ -150,7 +156,8 @@ impl OneWay {
         if chain.is_spent() {
             return Ok(false);
         }
-        let reads = !self.passing.has_ended() && chain.has_room();
+        let ended = self.passing.has_ended();
+        let reads = !ended && chain.has_room();
         let wakes = turn.wake.is_some();
         tokio::select! {
             biased;
@@ -161,6 +168,7 @@ impl OneWay {
                 chain.feed(chunk.map_err(|error| Stop::Broken { reading: true, error })?, monotonic_ns());
             }
             () = self.timer.until(turn.wake.unwrap_or(u64::MAX)), if wakes => {}
+            stop = copy::reset(from), if ended => return Err(stop),
             // Nothing can happen by itself: a toxic keeps what there is.
             else => std::future::pending().await,
         }
@@ -169,14 +177,14 @@ impl OneWay {
 }
 
 /// The direction is over, but a toxic on it may still end the connection.
-async fn wait_for_strikes(chain: &mut Chain, timer: &mut FineTimer) -> Result<(), Stop> {
+async fn wait_for_strikes(chain: &mut Chain, timer: &mut FineTimer) -> Stop {
     loop {
         let turn = chain.step(monotonic_ns());
         if let Some(end) = turn.strike {
-            return Err(Stop::Struck(end));
+            return Stop::Struck(end);
         }
         if let Some(Load::End(end @ (End::Cut(_) | End::Reset(_)))) = chain.front() {
-            return Err(Stop::Struck(end.clone()));
+            return Stop::Struck(end.clone());
         }
         chain.discard();
         match turn.wake {

@@ -2,7 +2,7 @@
 
 use chaos_proxy::{Direction, Toxic, ToxicKind};
 use judge::evidence::ConnectionEnd;
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{HOUR_MS, Lab, latency};
 use crate::kit::{Client, Ended, connections, eventually, soon};
@@ -112,6 +112,30 @@ async fn timeouts_drop_and_close() {
     assert!(client.is_silent());
     lab.remove().await;
     assert_eq!(client.rest().await, (String::new(), Ended::Fin));
+}
+
+// Proves that a client that has closed its half and then resets is noticed although nothing is read from it any more:
+// behind a toxic that keeps its FIN, and without any toxic.
+#[tokio::test]
+async fn a_reset_after_a_half_close_is_passed_on() {
+    for toxics in [vec![Toxic::new(ToxicKind::Cut, Direction::Upstream)], vec![]] {
+        let lab = Lab::with(|config| config, toxics).await;
+        let (mut client, mut upstream) = lab.pair().await;
+        client.0.shutdown().await.expect("half close");
+        upstream.send("seen").await;
+        let mut seen = [0; 4];
+        soon(client.0.read_exact(&mut seen)).await.expect("the other direction flows");
+        client.0.set_zero_linger().expect("linger");
+        drop(client);
+        let ends = upstream.rest().await;
+        if lab.board.list().is_empty() {
+            // FIN was passed on before.
+            assert_eq!(ends.1, Ended::Fin);
+        } else {
+            assert_eq!(ends, (String::new(), Ended::Reset));
+        }
+        assert_eq!(ending(&lab, 1).await, (ConnectionEnd::ByClient, None));
+    }
 }
 
 // Proves the oddity and its fix: with a reset_peer that strikes nobody, connections end as they would; with Toxiproxy's
