@@ -1,6 +1,8 @@
 //! The program's own log: JSON lines as Toxiproxy writes them. Writing them never holds the control plane up.
 
 use std::io::Write;
+use std::net::SocketAddr;
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,10 +11,14 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use crate::core::LinkStatus;
+
 /// Lines that may wait to be written; further ones are dropped, and a line says how many.
 const WAITING_LINES: usize = 4096;
 /// How long the last lines may take to be written.
 const FLUSH_TIME: Duration = Duration::from_secs(1);
+/// Docker puts it into every container.
+const CONTAINER_MARK: &str = "/.dockerenv";
 
 /// How important a line is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -104,6 +110,20 @@ impl Journal {
         line += &format!(",\"time\":\"{time}\",\"message\":{message}}}");
         if let Err(TrySendError::Full(_)) = shared.lines.try_send(Line::Text(line)) {
             shared.dropped.fetch_add(dropped + 1, Ordering::Relaxed);
+        }
+    }
+
+    /// Says that a link accepts connections, and where. One that only its own container can reach is warned about: it
+    /// is the commonest reason why a proxy in a container "does not work".
+    pub fn started(&self, link: &LinkStatus) {
+        let LinkStatus { name, listen, upstream, .. } = link;
+        let upstream = upstream.as_deref().unwrap_or("(none)");
+        let fields = [("name", name.as_str().into()), ("proxy", listen.as_str().into()), ("upstream", upstream.into())];
+        self.log(Level::Info, "Started proxy", &fields);
+        let is_loopback = listen.parse::<SocketAddr>().is_ok_and(|address| address.ip().is_loopback());
+        if is_loopback && Path::new(CONTAINER_MARK).exists() {
+            let text = "only this container can reach it: to be reached from others, let it listen on 0.0.0.0";
+            self.log(Level::Warn, text, &fields[..2]);
         }
     }
 

@@ -51,6 +51,7 @@ async fn put_all(core: &Core, body: &[u8]) -> (Vec<LinkStatus>, Option<Failure>)
 pub(super) async fn answer(api: &Api, body: &[u8]) -> Reply {
     let _one = api.populating.lock().await;
     let (done, failure) = put_all(&api.core, body).await;
+    done.iter().filter(|link| link.enabled).for_each(|link| api.options.journal.started(link));
     let done: Vec<_> = done.iter().map(show::proxy).collect();
     let done = if done.is_empty() { "null".to_owned() } else { format!("[{}]", done.join(",")) };
     match failure {

@@ -19,6 +19,9 @@ pub(super) async fn create(api: &Api, body: &[u8]) -> Result<Reply, Failure> {
     let input = input::proxy(body, ProxyInput { enabled: true, ..ProxyInput::default() })?;
     input.check("")?;
     let link = api.core.add_link(config(input)).await.map_err(|e| Failure::creating(&e))?;
+    if link.enabled {
+        api.options.journal.started(&link);
+    }
     Ok(json(201, show::proxy(&link)))
 }
 

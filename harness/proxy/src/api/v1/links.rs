@@ -94,6 +94,9 @@ async fn create(api: &Api, request: &Request) -> Result<Reply, Reply> {
         AddLinkError::Rule(e) => Reply::refused_field(400, "rules", e.to_string()),
     })?;
     api.keep(armed);
+    if link.enabled {
+        api.options.journal.started(&link);
+    }
     Ok(shown(api, 201, &link))
 }
 

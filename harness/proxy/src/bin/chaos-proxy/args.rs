@@ -45,6 +45,8 @@ pub(crate) struct Args {
     pub(crate) proxy_metrics: bool,
     pub(crate) runtime_metrics: bool,
     pub(crate) quirks: bool,
+    /// Base URL of a collector.
+    pub(crate) otlp: Option<String>,
 }
 
 /// Flags while they are read.
@@ -87,6 +89,7 @@ impl Reading {
             proxy_metrics: false,
             runtime_metrics: false,
             quirks: false,
+            otlp: None,
         };
         Self { args, key_header: "Idempotency-Key".to_owned(), host: None, port: None }
     }
@@ -107,6 +110,7 @@ impl Reading {
             "config" => args.config = Some(words.value(flag)?.into()),
             "proxy-metrics" => args.proxy_metrics = flag.is_on()?,
             "runtime-metrics" => args.runtime_metrics = flag.is_on()?,
+            "otlp" => args.otlp = Some(words.value(flag)?),
             "toxiproxy-quirks" => args.quirks = flag.is_on()?,
             _ => return Err(format!("unknown argument `{}`; --help lists what there is", flag.written)),
         }

@@ -51,6 +51,8 @@ Options
   --rules FILE        arm the rules of this JSON file before the links are announced
   --events FILE       write the event log there, one JSON record a line; complete after SIGTERM or SIGINT
   --ca-out FILE       write the certificate (PEM) of the CA that signs for https:// listeners there
+  --otlp URL          send faults as OpenTelemetry spans to this collector, e.g. http://127.0.0.1:4318; the variables
+                      OTEL_EXPORTER_OTLP_* are read too
   --key-header NAME   header field with the idempotency key (default: Idempotency-Key)
   --seed N            seed of every random decision (default: 0)
   --log-limit N       records that may wait to be written before new ones are dropped (default: 250000)

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use chaos_proxy::{
-    ApiOptions, ApiServer, Armed, Event, Journal, Level, LinkStatus, Mode, Proxy, ProxyConfig, ProxyError, Rule,
+    ApiOptions, ApiServer, Armed, Event, Journal, Level, Mode, OtlpConfig, Proxy, ProxyConfig, ProxyError, Rule,
     populate, rules_from_json,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -43,7 +43,9 @@ pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
     // With neither a file nor an API nobody reads the log: it then only counts.
     let log_limit = if args.events.is_some() || args.api.is_some() { args.log_limit } else { 0 };
     let config = ProxyConfig::new(args.links.clone()).seed(args.seed).log_limit(log_limit);
-    let config = config.toxiproxy_quirks(args.quirks);
+    let otlp = OtlpConfig::from_env(args.otlp.as_deref(), |name| std::env::var(name).ok());
+    let otlp = otlp.map_err(|e| Failure::new(USAGE, e))?;
+    let config = config.toxiproxy_quirks(args.quirks).otlp(otlp);
     let time = config.time;
     let proxy = Proxy::start(config).await.map_err(|e| Failure::new(start_code(&e), e))?;
     let armed = proxy.arm_all(rules).map_err(|e| Failure::new(USAGE, e))?;
@@ -53,7 +55,7 @@ pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
         None => None,
     };
     if let Some(path) = &args.config {
-        configure(&proxy, path, &journal).await;
+        configure(role, &proxy, path, &journal).await;
     }
     if let Some(path) = &args.ca_out {
         write_ca(&proxy, path)?;
@@ -119,7 +121,7 @@ async fn serve_api(proxy: &Proxy, args: &Args, journal: &Journal) -> Result<Opti
 }
 
 /// A file that is missing or wrong is told and otherwise passed over, as Toxiproxy does.
-async fn configure(proxy: &Proxy, path: &Path, journal: &Journal) {
+async fn configure(role: Role, proxy: &Proxy, path: &Path, journal: &Journal) {
     let file = ("config", path.display().to_string().into());
     let outcome = match tokio::fs::read(path).await {
         Ok(json) => populate(proxy, &json).await.map_err(|e| format!("Failed to populate proxies from file: {e}")),
@@ -131,7 +133,9 @@ async fn configure(proxy: &Proxy, path: &Path, journal: &Journal) {
         }
         Err(text) => {
             journal.log(Level::Error, &text, &[file]);
-            eprintln!("{}: {text}", path.display());
+            if role == Role::ChaosProxy {
+                eprintln!("chaos-proxy: {}: {text}", path.display());
+            }
         }
     }
 }
@@ -153,14 +157,15 @@ fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Says where everything is reached: as lines of ours, or in the log when it takes Toxiproxy's place.
 fn announce(role: Role, proxy: &Proxy, api: Option<&ApiServer>, journal: &Journal) {
-    for LinkStatus { name, mode, listen, upstream, .. } in proxy.links() {
-        let mode = if mode == Mode::Http { "http" } else { "tcp" };
-        let upstream = upstream.as_deref().unwrap_or("(none)");
+    for link in proxy.links() {
         if role == Role::ChaosProxy {
-            say(&format!("link {name} {mode} {listen} -> {upstream}"));
+            let mode = if link.mode == Mode::Http { "http" } else { "tcp" };
+            let upstream = link.upstream.as_deref().unwrap_or("(none)");
+            say(&format!("link {} {mode} {} -> {upstream}", link.name, link.listen));
         }
-        let fields = [("name", name.into()), ("proxy", listen.into()), ("upstream", upstream.into())];
-        journal.log(Level::Info, "Started proxy", &fields);
+        if link.enabled {
+            journal.started(&link);
+        }
     }
     let Some(api) = api else { return };
     let reachable = reach::reachable(api.address());
