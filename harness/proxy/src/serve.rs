@@ -21,16 +21,17 @@ pub(crate) async fn connection(link: Arc<Link>, stream: TcpStream) {
     let retire = link.engine.retirements(link.id);
     let wire = Wire::new(stream, link.clock, Arc::clone(&record.traffic));
     let mut client = Client { wire, inbox: Inbox::default() };
+    // Each phase in a box of its own: an idle connection then pays for the phase it is in, not for the largest.
     if let Some(decision) = link.engine.decide_connection(link.id, record.conn) {
-        match struck(&link, &mut record, client, &decision).await {
+        match Box::pin(struck(&link, &mut record, client, &decision)).await {
             Some(spared) => client = spared,
             None => return,
         }
     }
-    let Some(client) = tls::accept(&link, &mut record, client).await else { return };
+    let Some(client) = Box::pin(tls::accept(&link, &mut record, client)).await else { return };
     match link.mode {
-        Mode::Http => http::serve(&link, &mut record, client, retire).await,
-        Mode::Tcp => tcp::serve(&link, &mut record, client).await,
+        Mode::Http => Box::pin(http::serve(&link, &mut record, client, retire)).await,
+        Mode::Tcp => Box::pin(tcp::serve(&link, &mut record, client)).await,
     }
 }
 

@@ -29,7 +29,7 @@ pub(crate) async fn serve(link: &Link, record: &mut ConnRecord, client: Client) 
     let conn = link.toxics.next_conn();
     let protocol = client.wire.alpn();
     let traffic = Traffic::within(&link.flow.upstream);
-    let upstream = match tls::connect(link, traffic, protocol.as_deref()).await {
+    let upstream = match Box::pin(tls::connect(link, traffic, protocol.as_deref())).await {
         Ok((wire, _)) => wire,
         Err(why) => {
             let text = format!("link `{}`, connection {}: {why}", link.name, record.conn);
@@ -41,7 +41,7 @@ pub(crate) async fn serve(link: &Link, record: &mut ConnRecord, client: Client) 
     };
     let mut pair = Pair::new(client, Client { wire: upstream, inbox: Inbox::default() });
     let stop = pair.run(&mut Toxics::new(link.toxics.enter(), conn)).await;
-    pair.end(stop, link, record).await;
+    Box::pin(pair.end(stop, link, record)).await;
 }
 
 /// Passes bytes both ways, without toxics; what is already in the inboxes goes first. Says which side ended first.
