@@ -23,19 +23,46 @@ const MAX_PROXY_BYTES: u64 = 6_000_000;
 /// Naming the target keeps the static linking away from build scripts and macros, which cannot have it.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// What the command line asks for.
+#[derive(Debug, PartialEq, Eq)]
+struct Wanted {
+    tag: String,
+    players: Vec<&'static str>,
+    check: bool,
+}
+
+/// Reads `--tag TAG`, `--player NAME` (all when absent) and `--check`.
+fn wanted(arguments: &[String]) -> Result<Wanted, Failure> {
+    let (mut tag, mut player, mut check) = (Vec::new(), Vec::new(), false);
+    let mut words = arguments.iter().cloned();
+    while let Some(word) = words.next() {
+        let list = if word.starts_with("--player") { &mut player } else { &mut tag };
+        match word.as_str() {
+            "--check" => check = true,
+            "--player" | "--tag" => list.extend([Some(word), words.next()].into_iter().flatten()),
+            _ => list.push(word),
+        }
+    }
+    let player = options::text(&player, "--player", "all")?;
+    let players: Vec<_> = PLAYERS.iter().copied().filter(|known| player == "all" || *known == player).collect();
+    match players.is_empty() {
+        true => Err(Failure::Usage(format!("--player is one of {}", PLAYERS.join(", ")))),
+        false => Ok(Wanted { tag: options::text(&tag, "--tag", "local")?, players, check }),
+    }
+}
+
 /// Builds the binaries and then `harness/PLAYER:TAG` for each; with `--check` runs the proxy's image too.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    let rest: Vec<String> = arguments.iter().filter(|it| *it != "--check").cloned().collect();
-    let tag = options::text(&rest, "--tag", "local")?;
+    let Wanted { tag, players, check } = wanted(arguments)?;
     engine()?;
     let workspace = Workspace::load()?;
     let mut build = vec!["build", "--locked", "--profile", "image", "--target", TARGET];
-    for player in PLAYERS {
+    for player in &players {
         build.extend(["-p", player]);
     }
     Step::cargo("static binaries", &build).env("RUSTFLAGS", "-C target-feature=+crt-static").run()?;
     let built = workspace.target.join(TARGET).join("image");
-    for player in PLAYERS {
+    for player in &players {
         let context = workspace.target.join("images").join(player);
         let failed = |error| Failure::Tool(format!("cannot stage the binary of {player}: {error}"));
         stage(&built.join(player), &context).map_err(failed)?;
@@ -52,8 +79,11 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
         Step::program("image", "docker", &arguments).run()?;
         println!("{image}");
     }
+    if !players.contains(&PROXY) {
+        return Ok(());
+    }
     small(&built.join(PROXY))?;
-    if rest.len() < arguments.len() { check::run(&format!("harness/{PROXY}:{tag}")) } else { Ok(()) }
+    if check { check::run(&format!("harness/{PROXY}:{tag}")) } else { Ok(()) }
 }
 
 /// Asks before the long build whether there is anything to build images with.
@@ -102,6 +132,19 @@ fn small(binary: &Path) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Proves what is asked for in any order, and that nothing unknown is passed over.
+    #[test]
+    fn options_come_in_any_order() {
+        let asked = |line: &str| wanted(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
+        let all = Wanted { tag: "local".to_owned(), players: PLAYERS.to_vec(), check: false };
+        assert_eq!(asked(""), Ok(all));
+        let one = Wanted { tag: "t".to_owned(), players: vec![PROXY], check: true };
+        assert_eq!(asked("--check --player chaos-proxy --tag=t"), Ok(one));
+        for wrong in ["--player", "--player nobody", "--tag", "--chekc", "--tag a --tag b"] {
+            assert!(matches!(asked(wrong), Err(Failure::Usage(_))), "{wrong}");
+        }
+    }
 
     /// Proves the proxy's layout: one binary, and links to it that hold wherever the folder goes.
     #[test]

@@ -26,8 +26,9 @@ usage: cargo ci COMMAND
   fuzz [--for 60s] [--target NAME]
                         each fuzz target of chaos-proxy, or one, for a while (default 60s)
   clients               registry clients of Toxiproxy against chaos-proxy: two of Rust, one of Python
-  images [--tag TAG] [--check]
-                        static binaries of the players and their images (default tag: local); runs the proxy's too
+  images [--tag TAG] [--player NAME] [--check]
+                        static binaries of the players, or one, and their images (default tag: local); --check runs
+                        the proxy's in a network of containers
   help                  print this
 
 Exit codes: 0 all good, 1 a step failed or tidy found something, 2 wrong use, 5 a tool is missing or broken.
