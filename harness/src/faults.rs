@@ -58,7 +58,7 @@ impl Fault {
     pub fn first(self, n: u64) -> Disturbance {
         let (schedule, uses) = match self {
             Fault::Refuse => (Schedule::Always, Some(n)),
-            _ => (Schedule::FailFirst { n }, None),
+            _ => (Schedule::fail_first(n), None),
         };
         Disturbance { fault: self, schedule, uses, planned: n }
     }

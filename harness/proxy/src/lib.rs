@@ -14,7 +14,7 @@
 //! println!("point the service at http://{}", proxy.link_addr("bank")?);
 //!
 //! // The bank answers the first call of every key, and the client gets a RST instead of the answer.
-//! let lost = Rule::new("lost", Fault::reply_lost(Effect::Reset)).schedule(Schedule::FailFirst { n: 1 });
+//! let lost = Rule::new("lost", Fault::reply_lost(Effect::Reset)).schedule(Schedule::fail_first(1));
 //! let armed = proxy.arm(lost)?;
 //! // ... load ...
 //! let window = armed.disarm();
@@ -63,7 +63,10 @@ pub use api::{
 pub use clock::Clock;
 pub use config::{DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
 pub use core::{AddLinkError, LinkStatus, MAX_LINKS};
-pub use engine::{Armed, Held, MAX_RULES, WaitError};
+pub use engine::{
+    Armed, DryCall, DryDecision, Held, Lease, LeaseError, MAX_DRY_CALLS, MAX_LEASE_TTL, MAX_LEASES, MAX_RULES,
+    MAX_SCOPES, RuleCount, RuleReport, Scope, WaitError,
+};
 pub use error::ProxyError;
 pub use export::{OTLP_FLUSH_TIME, OtlpConfig, OtlpError, OtlpStats};
 pub use link::LinkChange;
@@ -73,8 +76,9 @@ pub use log::{Depth, Event, HISTORY, Log, MAX_PAGE, Page, SUBSCRIPTION_LIMIT, Su
 pub use physics::{Distribution, DistributionError, MAX_DELAY_MS, MAX_TABLE_POINTS};
 pub use proxy::{AskError, Proxy};
 pub use rules::{
-    Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, MAX_RULES_BYTES, Malformed, Match,
-    OrdinalRange, Part, Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, Trickle, rules_from_json,
+    Delay, Effect, Expect, Fault, Finding, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, MAX_RULES_BYTES,
+    Malformed, Match, OrdinalRange, Part, Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, ScopeConfig,
+    ScopeError, ScopeMatch, Step, Then, Trickle, rules_from_json,
 };
 pub use tls::{CertificateFault, Identity, Originate, Pem, Terminate, TlsConfig, TlsError};
 pub use toxics::{

@@ -8,13 +8,13 @@ use judge::evidence::{At, TimeBase};
 
 use crate::config::{LinkConfig, ProxyConfig};
 use crate::core::{AddLinkError, Core, LinkStatus, check_upstream};
-use crate::engine::{Armed, WaitError};
+use crate::engine::{Armed, DryCall, DryDecision, Lease, LeaseError, RuleReport, Scope, WaitError};
 use crate::error::ProxyError;
 use crate::export::OtlpStats;
 use crate::link::LinkChange;
 use crate::live::LiveAttempt;
 use crate::log::Log;
-use crate::rules::{Rule, RuleError};
+use crate::rules::{Rule, RuleError, ScopeConfig, ScopeError};
 use crate::tls::TlsError;
 use crate::toxics::ToxicBoard;
 
@@ -152,6 +152,39 @@ impl Proxy {
     /// Says which rule and field does not hold and what would.
     pub fn arm_all(&self, rules: Vec<Rule>) -> Result<Vec<Armed>, RuleError> {
         self.core.engine.arm(rules)
+    }
+
+    /// Adds a scope: a part of the calls with rules, counters and a seed of its own. It goes when its handle does.
+    ///
+    /// # Errors
+    /// Says which field does not hold and what would.
+    pub fn scope(&self, config: ScopeConfig) -> Result<Scope, ScopeError> {
+        self.core.engine.own_scope(config)
+    }
+
+    /// Grants a lease: rules and scopes that name it go when it is not renewed within `ttl`, or its handle is dropped.
+    ///
+    /// # Errors
+    /// When `ttl` is no time or more than a day, or there are too many leases.
+    pub fn lease(&self, ttl: Duration) -> Result<Lease, LeaseError> {
+        let engine = &self.core.engine;
+        engine.grant(None, ttl).map(|grant| Lease::new(Arc::clone(engine), &grant))
+    }
+
+    /// What `rules` would decide over `calls`, one after the other, if they were armed now; without rules, what those in
+    /// force would decide from here on. Nothing is armed, and no counter moves.
+    ///
+    /// # Errors
+    /// Says which rule and field does not hold and what would.
+    pub fn dry_run(&self, rules: Option<Vec<Rule>>, calls: &[DryCall]) -> Result<Vec<DryDecision>, RuleError> {
+        self.core.engine.dry_run(rules, None, calls)
+    }
+
+    /// What became of each rule: those in force, in the order they are asked, and then those that ended by themselves (their
+    /// time to live or lease was over, or their link went).
+    #[must_use]
+    pub fn rule_reports(&self) -> Vec<RuleReport> {
+        self.core.engine.rules().iter().map(|rule| rule.report()).collect()
     }
 
     /// Epoch of the fault set in force; it grows with every arming and disarming.

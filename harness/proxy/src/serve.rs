@@ -7,7 +7,7 @@ use tokio::net::TcpStream;
 
 use crate::config::Mode;
 use crate::conn::{Client, ConnRecord};
-use crate::engine::{Held, Strike};
+use crate::engine::{Held, Strike, Subject, Who};
 use crate::http;
 use crate::link::Link;
 use crate::strike::{Onward, Terminal, strike};
@@ -22,7 +22,7 @@ pub(crate) async fn connection(link: Arc<Link>, stream: TcpStream) {
     let wire = Wire::new(stream, link.clock, Arc::clone(&record.traffic));
     let mut client = Client { wire, inbox: Inbox::default() };
     // Each phase in a box of its own: an idle connection then pays for the phase it is in, not for the largest.
-    if let Some(decision) = link.engine.decide_connection(link.id, record.conn) {
+    if let Some(decision) = decide(&link, record.conn) {
         match Box::pin(struck(&link, &mut record, client, &decision)).await {
             Some(spared) => client = spared,
             None => return,
@@ -33,6 +33,12 @@ pub(crate) async fn connection(link: Arc<Link>, stream: TcpStream) {
         Mode::Http => Box::pin(http::serve(&link, &mut record, client, retire)).await,
         Mode::Tcp => Box::pin(tcp::serve(&link, &mut record, client)).await,
     }
+}
+
+/// The one decision over a connection.
+fn decide(link: &Link, conn: u64) -> Option<Strike> {
+    let who = Who::Conn(conn, 0);
+    link.engine.decide(&Subject { link: link.id, link_name: &link.name, conn, call: None, who }).strike
 }
 
 /// Carries out the decision over a connection; gives the client back when the connection goes on.

@@ -66,13 +66,16 @@ impl Api {
 
     /// Keeps rules in force.
     pub(crate) fn keep(&self, armed: Vec<Armed>) {
-        locked(&self.armed).extend(armed);
+        let mut kept = locked(&self.armed);
+        // Those that have ended by themselves need no handle any more.
+        kept.retain(Armed::is_in_force);
+        kept.extend(armed);
     }
 
     /// Takes every rule that was armed over the API out of force; returns how many.
     pub(crate) fn disarm_all(&self) -> usize {
         // Dropped after the lock is let go: what a rule holds goes on then.
         let armed = std::mem::take(&mut *locked(&self.armed));
-        armed.len()
+        armed.iter().filter(|rule| rule.is_in_force()).count()
     }
 }

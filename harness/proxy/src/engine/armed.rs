@@ -6,6 +6,7 @@ use std::time::Duration;
 use judge::evidence::FaultWindow;
 
 use super::gate::Held;
+use super::report::{RuleCount, RuleReport};
 use super::{ArmedRule, Engine};
 use crate::rules::Rule;
 
@@ -88,6 +89,12 @@ impl Armed {
         &self.rule.rule
     }
 
+    /// Whether it is in force: its time to live, its lease, its scope or its link may have ended it.
+    #[must_use]
+    pub fn is_in_force(&self) -> bool {
+        !self.rule.is_healed()
+    }
+
     /// Epoch of the fault set that it came into force with: every decision of this or a later epoch saw it.
     #[must_use]
     pub fn epoch(&self) -> u64 {
@@ -143,6 +150,30 @@ impl Armed {
     /// Lets go every call that waits now; returns how many there were. Later ones are held again.
     pub fn release_all(&self) -> usize {
         self.rule.gate.release(usize::MAX)
+    }
+
+    /// What it has counted so far, at most `limit` of it, sorted by link and by what is counted apart.
+    #[must_use]
+    pub fn counts(&self, limit: usize) -> Vec<RuleCount> {
+        self.engine.counts(&self.rule, limit)
+    }
+
+    /// Lets its schedule start anew: for the calls of one key (or whatever it counts apart), or for all.
+    pub fn reset_counts(&self, of: Option<&str>) {
+        self.rule.reset_counts(of);
+    }
+
+    /// What became of it so far, its expectations among it.
+    #[must_use]
+    pub fn report(&self) -> RuleReport {
+        self.rule.report()
+    }
+
+    /// Takes the rule out of force, lets go what it holds, and says what became of it.
+    #[must_use]
+    pub fn finish(self) -> RuleReport {
+        self.engine.disarm(&self.rule);
+        self.rule.report()
     }
 
     /// Takes the rule out of force, lets go what it holds, and returns the window in which it was in force. `planned`

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use judge::evidence::{At, EdgeChange, FaultEdge, FaultKind, FaultWindow, Struck};
@@ -10,6 +10,10 @@ use judge::evidence::{At, EdgeChange, FaultEdge, FaultKind, FaultWindow, Struck}
 use super::counts::KeyCounts;
 use super::draw::{Purpose, Who, bits, fraction};
 use super::gate::Gate;
+use super::scope::ArmedScope;
+use super::set::Subject;
+use tokio::sync::SetOnce;
+
 use crate::rules::{Delay, Effect, Fault, Per, Rule, Schedule, Step, Then};
 use crate::sync::locked;
 
@@ -18,19 +22,34 @@ use crate::sync::locked;
 pub(crate) struct ArmedRule {
     pub(crate) rule: Rule,
     pub(super) link: Option<u64>,
+    pub(super) scope: Option<Arc<ArmedScope>>,
     pub(super) on_connect: bool,
     pub(super) epoch: u64,
     applied: At,
     pub(super) expires: Option<At>,
-    healed: OnceLock<At>,
+    healed: SetOnce<At>,
     counts: Mutex<HashMap<u64, LinkCounts>>,
     decided: AtomicU64,
     fired: AtomicU64,
+    in_flight: AtomicU64,
+    most_in_flight: AtomicU64,
     pub(crate) gate: Gate,
 }
 
+/// A call that a rule counts as in flight until this is dropped.
+#[derive(Debug)]
+pub(crate) struct InFlight {
+    rule: Arc<ArmedRule>,
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.rule.in_flight.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
 /// Matching calls of one link.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct LinkCounts {
     all: u64,
     keys: KeyCounts,
@@ -49,64 +68,94 @@ pub(crate) struct Strike {
 }
 
 impl ArmedRule {
-    pub(super) fn new(rule: Rule, link: Option<u64>, epoch: u64, applied: At) -> Self {
+    pub(super) fn new(rule: Rule, link: Option<u64>, scope: Option<Arc<ArmedScope>>, epoch: u64, applied: At) -> Self {
         Self {
             link,
+            scope,
             on_connect: rule.decides_on_connect(),
             epoch,
             applied,
             expires: rule.ttl_ms.map(|ms| applied + Duration::from_millis(ms)),
-            healed: OnceLock::new(),
+            healed: SetOnce::new(),
             counts: Mutex::default(),
             decided: AtomicU64::new(0),
             fired: AtomicU64::new(0),
+            in_flight: AtomicU64::new(0),
+            most_in_flight: AtomicU64::new(0),
             gate: Gate::default(),
             rule,
         }
     }
 
+    /// The same rule with copies of its counters, to try decisions on.
+    pub(super) fn copied(&self) -> Self {
+        Self {
+            counts: Mutex::new(locked(&self.counts).clone()),
+            decided: AtomicU64::new(self.decided()),
+            ..Self::new(self.rule.clone(), self.link, self.scope.clone(), self.epoch, self.applied)
+        }
+    }
+
+    /// Whether it looks at that call at all.
+    pub(super) fn looks_at(&self, subject: &Subject<'_>, scope: Option<&Arc<ArmedScope>>, now: At) -> bool {
+        self.link.is_none_or(|link| link == subject.link)
+            && self.on_connect == subject.call.is_none()
+            && self.expires.is_none_or(|end| now < end)
+            && self.scope.as_ref().is_none_or(|own| scope.is_some_and(|scope| Arc::ptr_eq(own, scope)))
+            && subject.call.is_none_or(|call| self.rule.matching.fits(call))
+    }
+
+    pub(super) fn watches(&self) -> bool {
+        self.rule.expect.is_some_and(|expect| expect.in_flight_at_most.is_some())
+    }
+
+    /// Counts a call that it looks at as in flight, if that is what it is for.
+    pub(super) fn watch(self: &Arc<Self>) -> Option<InFlight> {
+        if !self.watches() {
+            return None;
+        }
+        let now = self.in_flight.fetch_add(1, Ordering::AcqRel) + 1;
+        self.most_in_flight.fetch_max(now, Ordering::AcqRel);
+        Some(InFlight { rule: Arc::clone(self) })
+    }
+
+    pub(super) fn most_in_flight(&self) -> u64 {
+        self.most_in_flight.load(Ordering::Acquire)
+    }
+
     /// Counts a call that fits, and says whether it is struck.
-    pub(super) fn strikes(
-        self: &Arc<Self>,
-        seed: u64,
-        epoch: u64,
-        link: u64,
-        key: Option<&str>,
-        who: Who<'_>,
-    ) -> Option<Strike> {
-        let fault = self.scheduled(seed, link, key, who)?;
+    pub(super) fn strikes(self: &Arc<Self>, seed: u64, epoch: u64, subject: &Subject<'_>) -> Option<Strike> {
+        let seed = self.scope.as_ref().and_then(|scope| scope.config.seed).unwrap_or(seed);
+        let fault = self.scheduled(seed, subject)?;
         let uses = self.rule.uses.unwrap_or(u64::MAX);
         let claim = |n: u64| (n < uses).then_some(n + 1);
         self.decided.fetch_update(Ordering::AcqRel, Ordering::Acquire, claim).ok()?;
         let delay = match &fault.effect {
-            Effect::Delay(delay) => Some(self.drawn(seed, delay, who)),
+            Effect::Delay(delay) => Some(self.drawn(seed, delay, subject.who)),
             _ => None,
         };
         let noise = match fault.effect {
-            Effect::Malformed { .. } => bits(seed, Purpose::Noise, &self.rule.id, who),
+            Effect::Malformed { .. } => bits(seed, Purpose::Noise, &self.rule.id, subject.who),
             _ => 0,
         };
         Some(Strike { rule: Arc::clone(self), fault: fault.clone(), delay, noise, epoch })
     }
 
-    fn scheduled(&self, seed: u64, link: u64, key: Option<&str>, who: Who<'_>) -> Option<&Fault> {
+    fn scheduled(&self, seed: u64, subject: &Subject<'_>) -> Option<&Fault> {
         let fault = self.rule.fault.as_ref();
+        let who = subject.who;
         match &self.rule.schedule {
             Schedule::Always => fault,
-            Schedule::FailFirst { n } => fault.filter(|_| self.count_key(link, key).is_some_and(|c| c <= *n)),
-            Schedule::Every { n } => fault.filter(|_| self.count_link(link).is_multiple_of(*n)),
-            Schedule::Nth { n } => fault.filter(|_| self.count_link(link) == *n),
-            Schedule::Probability { p } => fault.filter(|_| fraction(seed, Purpose::Strike, &self.rule.id, who) < *p),
-            Schedule::Sequence { steps, per, then } => {
-                let count = match per {
-                    Per::Key => self.count_key(link, key)?,
-                    Per::Link => self.count_link(link),
-                };
-                match step(steps, count, *then)? {
-                    Step::Fault(fault) => Some(fault),
-                    Step::Pass => None,
-                }
+            Schedule::FailFirst { n, per } => fault.filter(|_| self.count(subject, per).is_some_and(|c| c <= *n)),
+            Schedule::Every { n, per } => {
+                fault.filter(|_| self.count(subject, per).is_some_and(|c| c.is_multiple_of(*n)))
             }
+            Schedule::Nth { n, per } => fault.filter(|_| self.count(subject, per) == Some(*n)),
+            Schedule::Probability { p } => fault.filter(|_| fraction(seed, Purpose::Strike, &self.rule.id, who) < *p),
+            Schedule::Sequence { steps, per, then } => match step(steps, self.count(subject, per)?, *then)? {
+                Step::Fault(fault) => Some(fault),
+                Step::Pass => None,
+            },
         }
     }
 
@@ -117,19 +166,45 @@ impl ArmedRule {
         }
     }
 
-    fn count_link(&self, link: u64) -> u64 {
-        self.counting(link, |counts| {
+    /// Counts one more of its kind; `None` when too many kinds are known to count it apart.
+    fn count(&self, subject: &Subject<'_>, per: &Per) -> Option<u64> {
+        let mut links = locked(&self.counts);
+        let counts = links.entry(subject.link).or_default();
+        if *per == Per::Link {
             counts.all += 1;
-            counts.all
-        })
+            return Some(counts.all);
+        }
+        counts.keys.next(subject.counted_by(per).as_deref()).map(u64::from)
     }
 
-    fn count_key(&self, link: u64, key: Option<&str>) -> Option<u64> {
-        self.counting(link, |counts| counts.keys.next(key).map(u64::from))
+    /// What it has counted: link, what is counted apart, and how often.
+    pub(super) fn counted(&self) -> Vec<(u64, Option<String>, u64)> {
+        let links = locked(&self.counts);
+        let mut counted = Vec::new();
+        for (link, counts) in links.iter() {
+            counted.extend((counts.all > 0).then_some((*link, None, counts.all)));
+            let keys = counts.keys.list();
+            counted.extend(keys.map(|(of, n)| (*link, of.map(str::to_owned), u64::from(n))));
+        }
+        counted
     }
 
-    fn counting<T>(&self, link: u64, f: impl FnOnce(&mut LinkCounts) -> T) -> T {
-        f(locked(&self.counts).entry(link).or_default())
+    /// Starts counting anew: of one kind, or of all.
+    pub(crate) fn reset_counts(&self, of: Option<&str>) {
+        let mut links = locked(&self.counts);
+        match of {
+            Some(of) => links.values_mut().for_each(|counts| counts.keys.forget(of)),
+            None => links.clear(),
+        }
+    }
+
+    pub(crate) fn is_healed(&self) -> bool {
+        self.healed.get().is_some()
+    }
+
+    /// Waits until it is out of force.
+    pub(super) async fn until_healed(&self) {
+        self.healed.wait().await;
     }
 
     pub(super) fn heal(&self, at: At) {
@@ -138,7 +213,7 @@ impl ArmedRule {
         let _already = self.healed.set(end);
     }
 
-    pub(super) fn fired(&self) -> u64 {
+    pub(crate) fn fired(&self) -> u64 {
         self.fired.load(Ordering::Acquire)
     }
 
@@ -158,7 +233,7 @@ impl ArmedRule {
             link,
             what,
             epoch,
-            scope: None,
+            scope: self.rule.scope.clone(),
             since: over.then_some(applied),
             fired: over.then_some(fired),
         }

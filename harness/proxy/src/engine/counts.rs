@@ -6,7 +6,7 @@ use std::collections::HashMap;
 pub(crate) const MAX_KEYS: usize = 1_000_000;
 
 /// How often each key was seen. Calls without a key count together.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct KeyCounts {
     keyed: HashMap<String, u32>,
     keyless: u32,
@@ -28,5 +28,16 @@ impl KeyCounts {
         }
         self.keyed.insert(key.to_owned(), 1);
         Some(1)
+    }
+
+    /// Each key and how often it was seen; those without one first.
+    pub(crate) fn list(&self) -> impl Iterator<Item = (Option<&str>, u32)> {
+        let keyless = (self.keyless > 0).then_some((None, self.keyless));
+        keyless.into_iter().chain(self.keyed.iter().map(|(key, n)| (Some(key.as_str()), *n)))
+    }
+
+    /// Forgets one key.
+    pub(crate) fn forget(&mut self, key: &str) {
+        self.keyed.remove(key);
     }
 }

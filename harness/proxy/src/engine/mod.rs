@@ -8,28 +8,46 @@ mod armed;
 mod armed_rule;
 mod counts;
 mod draw;
+mod dry_run;
 mod gate;
+mod lease;
+mod report;
+mod scope;
+mod set;
 
-use std::sync::{Arc, RwLock};
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, RwLock};
+use std::time::Duration;
 
-use judge::evidence::EdgeChange;
+use judge::evidence::{At, EdgeChange};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 pub use armed::{Armed, WaitError};
-pub(crate) use armed_rule::{ArmedRule, Strike};
+pub(crate) use armed_rule::{ArmedRule, InFlight, Strike};
 pub(crate) use counts::{KeyCounts, MAX_KEYS};
 pub(crate) use draw::Who;
+pub use dry_run::{DryCall, DryDecision, MAX_DRY_CALLS};
 pub use gate::Held;
 pub(crate) use gate::Passage;
+pub(crate) use lease::Grant;
+pub use lease::{Lease, LeaseError, MAX_LEASE_TTL, MAX_LEASES};
+pub use report::{RuleCount, RuleReport};
+pub(crate) use scope::ArmedScope;
+pub use scope::{MAX_SCOPES, Scope};
+use set::FaultSet;
+pub(crate) use set::{Subject, Verdict};
 
 use crate::clock::Clock;
 use crate::config::Mode;
 use crate::log::Log;
-use crate::rules::{Call, Phase, Rule, RuleError};
-use crate::sync::{read, write};
+use crate::rules::{Phase, Rule, RuleError, ScopeConfig, ScopeError};
+use crate::sync::{locked, read, write};
 
 /// The most rules that may be in force at once.
 pub const MAX_RULES: usize = 10_000;
+/// Rules that ended by themselves and can still be asked for; the oldest are forgotten first.
+const MAX_ENDED: usize = 1_000;
 
 /// What the engine knows of a link.
 #[derive(Debug)]
@@ -41,10 +59,11 @@ struct Known {
     retire: watch::Sender<u64>,
 }
 
+/// Leases by id.
 #[derive(Debug, Default)]
-struct FaultSet {
-    epoch: u64,
-    rules: Vec<Arc<ArmedRule>>,
+struct Leases {
+    granted: BTreeMap<String, Arc<Grant>>,
+    next: u64,
 }
 
 /// Holds the fault set of one proxy.
@@ -55,11 +74,24 @@ pub(crate) struct Engine {
     log: Log,
     links: RwLock<Vec<Known>>,
     set: RwLock<Arc<FaultSet>>,
+    ended: Mutex<VecDeque<Arc<ArmedRule>>>,
+    leases: Mutex<Leases>,
+    /// Where times to live are watched; a rule may be armed from a thread that has no runtime.
+    runtime: Option<Handle>,
 }
 
 impl Engine {
     pub(crate) fn new(clock: Clock, seed: u64, log: Log) -> Self {
-        Self { clock, seed, log, links: RwLock::default(), set: RwLock::default() }
+        Self {
+            clock,
+            seed,
+            log,
+            links: RwLock::default(),
+            set: RwLock::default(),
+            ended: Mutex::default(),
+            leases: Mutex::default(),
+            runtime: Handle::try_current().ok(),
+        }
     }
 
     /// Rules may name this link from now on.
@@ -71,8 +103,7 @@ impl Engine {
     /// Takes the rules that name this link out of force, and forgets the link.
     pub(crate) fn remove_link(&self, id: u64) {
         write(&self.links).retain(|known| known.id != id);
-        let bound: Vec<_> = read(&self.set).rules.iter().filter(|r| r.link == Some(id)).cloned().collect();
-        bound.iter().for_each(|rule| self.disarm(rule));
+        self.take_out(true, None, |rule| rule.link == Some(id), |_| false);
     }
 
     pub(crate) fn epoch(&self) -> u64 {
@@ -89,75 +120,204 @@ impl Engine {
             .map_or_else(|| watch::Sender::new(0).subscribe(), |known| known.retire.subscribe())
     }
 
-    /// Puts all `rules` in force, or none.
+    /// Puts all `rules` in force, or none; each stays for as long as its handle lives.
     pub(crate) fn arm(self: &Arc<Self>, rules: Vec<Rule>) -> Result<Vec<Armed>, RuleError> {
-        for rule in &rules {
-            rule.validate()?;
-            self.check_link(rule)?;
-        }
+        let fresh = self.put_in_force(rules)?;
+        Ok(fresh.into_iter().map(|rule| Armed::new(Arc::clone(self), rule)).collect())
+    }
+
+    /// Puts all `rules` in force, or none, until someone takes them out.
+    pub(crate) fn put_in_force(self: &Arc<Self>, rules: Vec<Rule>) -> Result<Vec<Arc<ArmedRule>>, RuleError> {
         let mut slot = write(&self.set);
-        let mut next = FaultSet { epoch: slot.epoch + 1, rules: slot.rules.clone() };
-        let mut fresh = Vec::with_capacity(rules.len());
+        let epoch = slot.epoch + 1;
         let applied = self.clock.now();
+        let mut all = slot.rules.clone();
+        let mut fresh = Vec::with_capacity(rules.len());
         for rule in rules {
-            if next.rules.iter().any(|r| r.rule.id == rule.id) {
+            if all.iter().any(|r| r.rule.id == rule.id && r.rule.scope == rule.scope) {
                 return Err(RuleError::Duplicate { rule: rule.id });
             }
-            if next.rules.len() >= MAX_RULES {
+            if all.len() >= MAX_RULES {
                 return Err(RuleError::TooMany { limit: MAX_RULES });
             }
-            // Looked up under the set's lock: a link that goes meanwhile finds its rules in the set and takes them along.
-            let link =
-                rule.link.as_ref().map(|name| self.id(name).ok_or_else(|| self.no_link(&rule, name))).transpose()?;
-            let armed = Arc::new(ArmedRule::new(rule, link, next.epoch, applied));
-            next.rules.push(Arc::clone(&armed));
+            let armed = Arc::new(self.prepared(&slot, rule, epoch, applied)?);
+            all.push(Arc::clone(&armed));
             fresh.push(armed);
         }
-        let epoch = next.epoch;
-        *slot = Arc::new(next);
+        *slot = Arc::new(FaultSet::new(epoch, all, slot.scopes.clone()));
         // Under the lock, so that the log has the edges in the order of their epochs.
         fresh.iter().for_each(|rule| self.log.edge(rule.edge(EdgeChange::Armed, epoch)));
         drop(slot);
-        fresh.iter().for_each(|rule| self.retire_idle(rule));
-        Ok(fresh.into_iter().map(|rule| Armed::new(Arc::clone(self), rule)).collect())
+        for rule in &fresh {
+            self.retire_idle(rule);
+            self.watch_time(rule);
+        }
+        Ok(fresh)
+    }
+
+    /// A rule with what it names looked up. Under the set's lock: a link, scope or lease that goes meanwhile finds its
+    /// rules in the set and takes them along.
+    fn prepared(&self, set: &FaultSet, rule: Rule, epoch: u64, applied: At) -> Result<ArmedRule, RuleError> {
+        rule.validate()?;
+        self.check_link(&rule)?;
+        let link =
+            rule.link.as_ref().map(|name| self.id(name).ok_or_else(|| self.no_link(&rule.id, name))).transpose()?;
+        let scope = match &rule.scope {
+            None => None,
+            Some(name) => match set.scope(name) {
+                Some(scope) => Some(Arc::clone(scope)),
+                None => return Err(RuleError::UnknownScope { rule: rule.id.clone(), scope: name.clone() }),
+            },
+        };
+        if rule.decides_on_connect() && scope.as_ref().is_some_and(|s| !s.config.matching.knows_connections()) {
+            return Err(RuleError::BadField {
+                rule: rule.id.clone(),
+                field: "scope".to_owned(),
+                reason: "is told by a header or a key, which no connection has yet; tell it by `link_prefix`"
+                    .to_owned(),
+            });
+        }
+        if let Some(lease) = rule.lease.as_ref().filter(|lease| !self.is_granted(lease)) {
+            return Err(RuleError::UnknownLease { rule: rule.id.clone(), lease: lease.clone() });
+        }
+        Ok(ArmedRule::new(rule, link, scope, epoch, applied))
+    }
+
+    /// Ends a rule at the end of its time to live, not only when somebody looks.
+    fn watch_time(self: &Arc<Self>, rule: &Arc<ArmedRule>) {
+        let Some(expires) = rule.expires else { return };
+        let (engine, rule, clock) = (Arc::downgrade(self), Arc::clone(rule), self.clock);
+        self.spawn(async move {
+            let over = async {
+                loop {
+                    let left = expires.since(clock.now());
+                    if left == Duration::ZERO {
+                        return;
+                    }
+                    tokio::time::sleep(left).await;
+                }
+            };
+            tokio::select! {
+                () = over => {}
+                () = rule.until_healed() => return,
+            }
+            if let Some(engine) = engine.upgrade() {
+                engine.take_out(true, Some(expires), |other| std::ptr::eq(other, rule.as_ref()), |_| false);
+            }
+        });
+    }
+
+    fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
+        if let Some(runtime) = &self.runtime {
+            // It ends with what it watches, which does not outlive the engine in force.
+            drop(runtime.spawn(task));
+        }
     }
 
     /// Takes a rule out of force and lets go what it holds.
     pub(crate) fn disarm(&self, rule: &ArmedRule) {
+        self.take_out(false, None, |other| std::ptr::eq(other, rule), |_| false);
+    }
+
+    /// Takes every rule out of force.
+    pub(crate) fn disarm_all(&self) -> usize {
+        self.take_out(false, None, |_| true, |_| false)
+    }
+
+    /// Takes rules and scopes out of force in one step, and lets go what the rules hold; how many rules those were. With
+    /// `keeps`, they can still be asked for.
+    fn take_out(
+        &self,
+        keeps: bool,
+        at: Option<At>,
+        goes: impl Fn(&ArmedRule) -> bool,
+        scope_goes: impl Fn(&Arc<ArmedScope>) -> bool,
+    ) -> usize {
         let mut slot = write(&self.set);
-        let rules: Vec<_> = slot.rules.iter().filter(|r| !std::ptr::eq(r.as_ref(), rule)).cloned().collect();
-        if rules.len() == slot.rules.len() {
-            return; // It was disarmed before its handle was dropped.
+        let (gone, rules): (Vec<_>, Vec<_>) = slot.rules.iter().cloned().partition(|rule| goes(rule));
+        let scopes: Vec<_> = slot.scopes.iter().filter(|scope| !scope_goes(scope)).cloned().collect();
+        if gone.is_empty() && scopes.len() == slot.scopes.len() {
+            return 0; // They went before, by their handles or by themselves.
         }
         let epoch = slot.epoch + 1;
-        *slot = Arc::new(FaultSet { epoch, rules });
-        rule.heal(self.clock.now());
-        self.log.edge(rule.edge(EdgeChange::Disarmed, epoch));
-        drop(slot);
-        rule.gate.open_for_good();
-    }
-
-    /// The one decision over a request on link number `link`.
-    pub(crate) fn decide(&self, link: u64, call: &Call<'_>, who: Who<'_>) -> Option<Strike> {
-        self.first(link, |rule| !rule.on_connect && rule.rule.matching.fits(call), call.key, who)
-    }
-
-    /// The one decision over a connection on link number `link`.
-    pub(crate) fn decide_connection(&self, link: u64, conn: u64) -> Option<Strike> {
-        self.first(link, |rule| rule.on_connect, None, Who::Conn(conn, 0))
-    }
-
-    fn first(&self, link: u64, fits: impl Fn(&ArmedRule) -> bool, key: Option<&str>, who: Who<'_>) -> Option<Strike> {
-        let set = read(&self.set);
-        if set.rules.is_empty() {
-            return None;
+        *slot = Arc::new(FaultSet::new(epoch, rules, scopes));
+        let at = at.unwrap_or_else(|| self.clock.now());
+        for rule in &gone {
+            rule.heal(at);
+            self.log.edge(rule.edge(EdgeChange::Disarmed, epoch));
         }
-        let now = self.clock.now();
-        set.rules
-            .iter()
-            .filter(|rule| rule.link.is_none_or(|l| l == link) && rule.expires.is_none_or(|end| now < end))
-            .filter(|rule| fits(rule))
-            .find_map(|rule| rule.strikes(self.seed, set.epoch, link, key, who))
+        drop(slot);
+        gone.iter().for_each(|rule| rule.gate.open_for_good());
+        let count = gone.len();
+        if keeps {
+            let mut ended = locked(&self.ended);
+            ended.extend(gone);
+            let surplus = ended.len().saturating_sub(MAX_ENDED);
+            ended.drain(..surplus);
+        }
+        count
+    }
+
+    fn take_out_under(&self, lease: &str) -> usize {
+        let of_lease = |scope: &ArmedScope| scope.config.lease.as_deref() == Some(lease);
+        let goes = |rule: &ArmedRule| {
+            rule.rule.lease.as_deref() == Some(lease) || rule.scope.as_ref().is_some_and(|scope| of_lease(scope))
+        };
+        self.take_out(true, None, goes, |scope| of_lease(scope))
+    }
+
+    /// Adds a scope.
+    pub(crate) fn add_scope(&self, config: ScopeConfig) -> Result<Arc<ArmedScope>, ScopeError> {
+        config.validate()?;
+        let mut slot = write(&self.set);
+        if slot.scope(&config.name).is_some() {
+            return Err(ScopeError::Duplicate { scope: config.name });
+        }
+        if slot.scopes.len() >= MAX_SCOPES {
+            return Err(ScopeError::TooMany { limit: MAX_SCOPES });
+        }
+        if let Some(lease) = config.lease.as_ref().filter(|lease| !self.is_granted(lease)) {
+            return Err(ScopeError::UnknownLease { scope: config.name.clone(), lease: lease.clone() });
+        }
+        let scope = Arc::new(ArmedScope::new(config));
+        let scopes = slot.scopes.iter().chain([&scope]).cloned().collect();
+        *slot = Arc::new(FaultSet::new(slot.epoch + 1, slot.rules.clone(), scopes));
+        Ok(scope)
+    }
+
+    /// Adds a scope that lives as long as its handle.
+    pub(crate) fn own_scope(self: &Arc<Self>, config: ScopeConfig) -> Result<Scope, ScopeError> {
+        self.add_scope(config).map(|scope| Scope::new(Arc::clone(self), scope))
+    }
+
+    /// The scope of that name.
+    pub(crate) fn scope(&self, name: &str) -> Result<Arc<ArmedScope>, ScopeError> {
+        read(&self.set).scope(name).cloned().ok_or_else(|| ScopeError::Unknown { scope: name.to_owned() })
+    }
+
+    /// The scopes, in the order they were added.
+    pub(crate) fn scopes(&self) -> Vec<Arc<ArmedScope>> {
+        read(&self.set).scopes.clone()
+    }
+
+    /// Takes the rules of a scope out of force.
+    pub(crate) fn reset_scope(&self, scope: &Arc<ArmedScope>) -> usize {
+        self.take_out(false, None, |rule| rule.scope.as_ref().is_some_and(|own| Arc::ptr_eq(own, scope)), |_| false)
+    }
+
+    /// Takes a scope and its rules out of force.
+    pub(crate) fn remove_scope(&self, scope: &Arc<ArmedScope>) -> usize {
+        let own = |rule: &ArmedRule| rule.scope.as_ref().is_some_and(|own| Arc::ptr_eq(own, scope));
+        self.take_out(false, None, own, |other| Arc::ptr_eq(other, scope))
+    }
+
+    /// The one decision over a request, or over a connection.
+    pub(crate) fn decide(&self, subject: &Subject<'_>) -> Verdict {
+        let set = read(&self.set);
+        if set.is_empty() {
+            return Verdict::default();
+        }
+        set.decide(self.clock.now(), self.seed, subject)
     }
 
     fn retire_idle(&self, rule: &ArmedRule) {
@@ -176,15 +336,23 @@ impl Engine {
     fn check_link(&self, rule: &Rule) -> Result<(), RuleError> {
         let Some(name) = &rule.link else { return Ok(()) };
         let mode = read(&self.links).iter().find(|known| known.name == *name).map(|known| known.mode);
-        let mode = mode.ok_or_else(|| self.no_link(rule, name))?;
+        let mode = mode.ok_or_else(|| self.no_link(&rule.id, name))?;
         if mode == Mode::Tcp && rule.faults().any(|f| f.at != Phase::Connect) {
             return Err(RuleError::NeedsHttp { rule: rule.id.clone(), link: name.clone() });
         }
         Ok(())
     }
 
-    fn no_link(&self, rule: &Rule, name: &str) -> RuleError {
+    fn no_link(&self, rule: &str, name: &str) -> RuleError {
         let links = read(&self.links).iter().map(|l| l.name.clone()).collect::<Vec<_>>().join(", ");
-        RuleError::UnknownLink { rule: rule.id.clone(), link: name.to_owned(), links }
+        RuleError::UnknownLink { rule: rule.to_owned(), link: name.to_owned(), links }
+    }
+}
+
+impl Drop for Engine {
+    /// Lets the tasks end that watch times to live.
+    fn drop(&mut self) {
+        self.disarm_all();
+        self.forget_leases();
     }
 }

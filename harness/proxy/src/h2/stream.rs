@@ -45,7 +45,7 @@ pub(super) async fn serve(shared: Arc<Shared>, arrival: Arrival, at: At, number:
     let decision = if is_too_long || shared.door.fate.get().is_some() {
         None
     } else {
-        decide(link, shared.conn, number, &draft, &incoming)
+        decide(link, shared.conn, number, &mut draft, &incoming)
     };
     draft.enter(decision.as_ref().map(|d| d.rule.rule.id.clone()));
     let client = ClientSide::new(Arc::clone(&shared), respond);

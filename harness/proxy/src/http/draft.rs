@@ -7,7 +7,7 @@ use judge::evidence::{At, Attempt, End, Reply, Struck, TraceContext, Upstream};
 
 use super::copies::{Copies, Record};
 use super::intake::{Incoming, Intake};
-use crate::engine::Held;
+use crate::engine::{Held, InFlight};
 use crate::link::Link;
 use crate::wire::Span;
 
@@ -20,6 +20,8 @@ pub(crate) struct Progress {
     pub(crate) first_byte: Option<At>,
     /// The last byte so far.
     pub(crate) last_byte: Option<At>,
+    /// Rules that count it as in flight until it is over for the client.
+    pub(super) watched: Vec<InFlight>,
     end: Option<(End, At)>,
 }
 
@@ -27,6 +29,7 @@ impl Progress {
     /// Says how the exchange ended for the client. The first word counts.
     pub(crate) fn ended(&mut self, end: End, at: At) {
         self.end.get_or_insert((end, at));
+        self.watched.clear();
     }
 
     /// Notes that bytes of the reply were handed to the kernel.
@@ -53,6 +56,8 @@ pub(crate) struct Draft {
     pub(crate) upstream: Upstream,
     pub(crate) reply: Progress,
     pub(crate) fault: Option<Struck>,
+    /// The scope that it belongs to.
+    pub(super) scope: Option<Arc<str>>,
     /// Further deliveries of the request; the record waits for them.
     pub(super) copies: Option<Arc<Copies>>,
 }
@@ -90,6 +95,7 @@ impl Draft {
             reply: Progress::default(),
             fault: None,
             copies: None,
+            scope: None,
         }
     }
 
@@ -146,7 +152,7 @@ impl Drop for Draft {
                 ended,
             },
             fault: self.fault.take(),
-            scope: None,
+            scope: self.scope.as_deref().map(str::to_owned),
         };
         let record = Record { attempt, link: Arc::clone(&self.link), live: self.live };
         match self.copies.take() {

@@ -12,7 +12,7 @@ use super::ending::{After, Aftermath, end_by_fault, refuse};
 use super::forward::forward;
 use super::intake::{Broken, Incoming, absorb};
 use crate::conn::{Client, ConnRecord};
-use crate::engine::{Strike, Who};
+use crate::engine::{Strike, Subject, Who};
 use crate::link::Link;
 use crate::rules::{Call, Effect, Phase};
 use crate::strike::{Change, Onward, Pace, strike};
@@ -39,7 +39,7 @@ pub(super) async fn run(
     incoming: Incoming,
 ) -> After {
     let mut draft = Draft::new(link, record.conn, &incoming);
-    let decision = decide(link, record.conn, record.requests, &draft, &incoming);
+    let decision = decide(link, record.conn, record.requests, &mut draft, &incoming);
     draft.enter(decision.as_ref().map(|d| d.rule.rule.id.clone()));
     let exchange = Exchange { link, incoming, decision, continued: false, message: None, pace: None };
     match exchange.decision.clone() {
@@ -57,8 +57,8 @@ pub(super) async fn run(
     }
 }
 
-/// The one decision over the `number`-th request of a connection.
-pub(crate) fn decide(link: &Link, conn: u64, number: u32, draft: &Draft, incoming: &Incoming) -> Option<Strike> {
+/// The one decision over the `number`-th request of a connection; the record learns its scope.
+pub(crate) fn decide(link: &Link, conn: u64, number: u32, draft: &mut Draft, incoming: &Incoming) -> Option<Strike> {
     let head = &incoming.head;
     let call = Call {
         method: &head.method,
@@ -72,7 +72,11 @@ pub(crate) fn decide(link: &Link, conn: u64, number: u32, draft: &Draft, incomin
         Some(key) => Who::Key(key, draft.ordinal),
         None => Who::Conn(conn, number),
     };
-    link.engine.decide(link.id, &call, who)
+    let subject = Subject { link: link.id, link_name: &link.name, conn, call: Some(&call), who };
+    let verdict = link.engine.decide(&subject);
+    draft.scope = verdict.scope;
+    draft.reply.watched = verdict.watched;
+    verdict.strike
 }
 
 /// Reads the request whole. Its body is kept when what was to come may still come.

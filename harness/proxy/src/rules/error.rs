@@ -44,6 +44,22 @@ pub enum RuleError {
         /// The names there are.
         links: String,
     },
+    /// It names a scope that the proxy does not have.
+    #[error("rule `{rule}`: there is no scope `{scope}`; add it first")]
+    UnknownScope {
+        /// The rule.
+        rule: String,
+        /// The name it gave.
+        scope: String,
+    },
+    /// It names a lease that is over or was never granted.
+    #[error("rule `{rule}`: there is no lease `{lease}`; it has ended, or was never granted")]
+    UnknownLease {
+        /// The rule.
+        rule: String,
+        /// The lease.
+        lease: String,
+    },
     /// An HTTP phase on a link that does not parse HTTP.
     #[error(
         "rule `{rule}`: link `{link}` is plain TCP, where only faults at `connect` can strike; make it an HTTP link"
@@ -60,4 +76,20 @@ pub enum RuleError {
         /// The limit.
         limit: usize,
     },
+}
+
+impl RuleError {
+    /// The field that does not hold, when it is one.
+    #[must_use]
+    pub fn field(&self) -> Option<&str> {
+        match self {
+            Self::BadField { field, .. } => Some(field),
+            Self::BadCombination { .. } => Some("fault.effect"),
+            Self::Duplicate { .. } => Some("id"),
+            Self::UnknownLink { .. } | Self::NeedsHttp { .. } => Some("link"),
+            Self::UnknownScope { .. } => Some("scope"),
+            Self::UnknownLease { .. } => Some("lease"),
+            Self::Unreadable(_) | Self::TooMany { .. } => None,
+        }
+    }
 }

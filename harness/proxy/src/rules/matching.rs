@@ -90,7 +90,7 @@ fn path_fits(wanted: &str, path: &str) -> bool {
 }
 
 impl HeaderIs {
-    fn fits(&self, headers: &[(String, String)]) -> bool {
+    pub(super) fn fits(&self, headers: &[(String, String)]) -> bool {
         headers
             .iter()
             .filter(|(name, _)| name.eq_ignore_ascii_case(&self.name))

@@ -5,12 +5,14 @@
 mod effect;
 mod effects_valid;
 mod error;
+mod expect;
 mod fault;
 mod http2;
 mod matching;
 mod read;
 mod retry_after;
 mod schedule;
+mod scope;
 mod validate;
 
 use serde::{Deserialize, Serialize};
@@ -18,6 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use crate::physics::Distribution as Delay;
 pub use effect::{Effect, HoldThen, Malformed, Part, Patch, Trickle};
 pub use error::RuleError;
+pub use expect::{Expect, Finding};
 pub use fault::{Fault, Phase};
 pub use http2::{GrpcCode, GrpcStatus, Http2Code};
 pub(crate) use matching::Call;
@@ -25,6 +28,7 @@ pub use matching::{HeaderIs, Match, OrdinalRange};
 pub use read::{MAX_RULES_BYTES, rules_from_json};
 pub use retry_after::RetryAfter;
 pub use schedule::{Per, Schedule, Step, Then};
+pub use scope::{ScopeConfig, ScopeError, ScopeMatch};
 pub(crate) use validate::is_token;
 
 /// One rule: which calls it looks at, which of them it strikes, and how.
@@ -36,7 +40,7 @@ pub(crate) use validate::is_token;
 /// let rule = Rule::new("reply-lost", Fault::at(Phase::Response, Effect::Reset))
 ///     .link("bank")
 ///     .matching(Match { method: Some("POST".into()), ..Match::default() })
-///     .schedule(Schedule::FailFirst { n: 1 });
+///     .schedule(Schedule::fail_first(1));
 /// rule.validate()?;
 /// # Ok::<(), chaos_proxy::RuleError>(())
 /// ```
@@ -54,7 +58,7 @@ pub struct Rule {
     /// Which of the matching calls it strikes.
     #[serde(default, skip_serializing_if = "Schedule::is_always")]
     pub schedule: Schedule,
-    /// What it does; absent only when the schedule is a sequence, whose steps say it.
+    /// What it does; absent when the schedule is a sequence, whose steps say it, and when it only expects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<Fault>,
     /// How many calls it may strike at most.
@@ -63,6 +67,15 @@ pub struct Rule {
     /// How long it is in force, in milliseconds from arming.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
+    /// The scope whose calls it looks at; calls of every scope, and of none, when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<String>,
+    /// The lease it ends with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease: Option<String>,
+    /// What it is expected to see.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Expect>,
 }
 
 impl Rule {
@@ -77,6 +90,9 @@ impl Rule {
             fault: Some(fault),
             uses: None,
             ttl_ms: None,
+            scope: None,
+            lease: None,
+            expect: None,
         }
     }
 
@@ -116,13 +132,41 @@ impl Rule {
         self
     }
 
+    /// A rule without a fault: it strikes nothing and tells whether never more than `n` calls were in flight at once.
+    #[must_use]
+    pub fn watch(id: impl Into<String>, n: u64) -> Self {
+        let expect = Expect { in_flight_at_most: Some(n), ..Expect::default() };
+        Self { fault: None, ..Self::new(id, Fault::at(Phase::Request, Effect::Close)) }.expect(expect)
+    }
+
+    /// Sets the scope whose calls it looks at.
+    #[must_use]
+    pub fn scope(mut self, scope: impl Into<String>) -> Self {
+        self.scope = Some(scope.into());
+        self
+    }
+
+    /// Sets the lease it ends with.
+    #[must_use]
+    pub fn lease(mut self, lease: impl Into<String>) -> Self {
+        self.lease = Some(lease.into());
+        self
+    }
+
+    /// Sets what it is expected to see.
+    #[must_use]
+    pub fn expect(mut self, expect: Expect) -> Self {
+        self.expect = Some(expect);
+        self
+    }
+
     /// Phase and effect in the words of the event log; a sequence lists its steps.
     #[must_use]
     pub fn what(&self) -> String {
         if let Schedule::Sequence { steps, .. } = &self.schedule {
             return steps.iter().map(Step::what).collect::<Vec<_>>().join(", ");
         }
-        self.fault.as_ref().map(Fault::what).unwrap_or_default()
+        self.fault.as_ref().map_or_else(|| "watch".to_owned(), Fault::what)
     }
 
     /// Every fault that it may inject.

@@ -19,6 +19,9 @@ pub enum Schedule {
     FailFirst {
         /// How many.
         n: u64,
+        /// What counts for itself.
+        #[serde(default, skip_serializing_if = "Per::is_key")]
+        per: Per,
     },
     /// The first meets the first step, the second the second, and so on.
     Sequence {
@@ -35,11 +38,17 @@ pub enum Schedule {
     Every {
         /// The period.
         n: u64,
+        /// What counts for itself; the link when absent.
+        #[serde(default = "Per::link", skip_serializing_if = "Per::is_link")]
+        per: Per,
     },
     /// Only the n-th of the link, from 1.
     Nth {
         /// Which.
         n: u64,
+        /// What counts for itself; the link when absent.
+        #[serde(default = "Per::link", skip_serializing_if = "Per::is_link")]
+        per: Per,
     },
     /// Each with this probability, drawn from seed, rule, key and ordinal: the order of concurrent calls is irrelevant.
     Probability {
@@ -49,6 +58,35 @@ pub enum Schedule {
 }
 
 impl Schedule {
+    /// The first `n` of each key.
+    #[must_use]
+    pub fn fail_first(n: u64) -> Self {
+        Schedule::FailFirst { n, per: Per::Key }
+    }
+
+    /// The n-th, the 2n-th and so on of the link.
+    #[must_use]
+    pub fn every(n: u64) -> Self {
+        Schedule::Every { n, per: Per::Link }
+    }
+
+    /// Only the n-th of the link, from 1.
+    #[must_use]
+    pub fn nth(n: u64) -> Self {
+        Schedule::Nth { n, per: Per::Link }
+    }
+
+    /// What counts for itself, where anything is counted.
+    pub(crate) fn per(&self) -> Option<&Per> {
+        match self {
+            Schedule::FailFirst { per, .. }
+            | Schedule::Every { per, .. }
+            | Schedule::Nth { per, .. }
+            | Schedule::Sequence { per, .. } => Some(per),
+            Schedule::Always | Schedule::Probability { .. } => None,
+        }
+    }
+
     pub(crate) fn is_always(&self) -> bool {
         *self == Schedule::Always
     }
@@ -78,15 +116,37 @@ impl From<Fault> for Step {
     }
 }
 
-/// What counts as one sequence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+/// What counts for itself. Calls that have no such thing count together.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Per {
-    /// The calls of one key; calls without a key count together.
+    /// The calls of one key.
     #[default]
     Key,
     /// All calls of the link.
     Link,
+    /// The calls of one connection.
+    Conn,
+    /// The calls of one trace.
+    Trace,
+    /// The calls of one path, without the query.
+    Path,
+    /// The calls with one value of this header field.
+    Header(String),
+}
+
+impl Per {
+    fn link() -> Self {
+        Per::Link
+    }
+
+    fn is_link(&self) -> bool {
+        *self == Per::Link
+    }
+
+    fn is_key(&self) -> bool {
+        *self == Per::Key
+    }
 }
 
 /// What comes after the last step.

@@ -1,7 +1,7 @@
 //! What must hold of a rule before it may be armed. Everything is checked here, once.
 
 use super::effects_valid::effects_at;
-use super::{Effect, Fault, HeaderIs, Match, Phase, Rule, RuleError, Schedule, Step};
+use super::{Effect, Expect, Fault, HeaderIs, Match, Per, Phase, Rule, RuleError, Schedule, Step};
 
 /// The longest delay, hold and time to live: a day. A longer one is a slip of units.
 pub(super) const MAX_MS: u64 = 86_400_000;
@@ -15,7 +15,9 @@ pub(super) fn rule(rule: &Rule) -> Result<(), RuleError> {
     check.id()?;
     check.matching(&rule.matching)?;
     check.schedule()?;
+    check.per()?;
     check.faults()?;
+    check.expect()?;
     check.connect_sees_no_request()?;
     check.that("uses", rule.uses != Some(0), "must be at least 1; leave it out for no limit")?;
     check.that("ttl_ms", rule.ttl_ms.is_none_or(|t| (1..=MAX_MS).contains(&t)), "must be 1 to 86400000 (a day)")
@@ -61,9 +63,9 @@ impl Check<'_> {
         let at_least_one = "must be at least 1";
         match &self.rule.schedule {
             Schedule::Always => Ok(()),
-            Schedule::FailFirst { n } => self.that("schedule.fail_first.n", *n > 0, at_least_one),
-            Schedule::Every { n } => self.that("schedule.every.n", *n > 0, at_least_one),
-            Schedule::Nth { n } => self.that("schedule.nth.n", *n > 0, at_least_one),
+            Schedule::FailFirst { n, .. } => self.that("schedule.fail_first.n", *n > 0, at_least_one),
+            Schedule::Every { n, .. } => self.that("schedule.every.n", *n > 0, at_least_one),
+            Schedule::Nth { n, .. } => self.that("schedule.nth.n", *n > 0, at_least_one),
             Schedule::Probability { p } => {
                 self.that("schedule.probability.p", (0.0..=1.0).contains(p), "must be 0 to 1")
             }
@@ -80,6 +82,37 @@ impl Check<'_> {
         }
     }
 
+    fn per(&self) -> Result<(), RuleError> {
+        let Some(per) = self.rule.schedule.per() else { return Ok(()) };
+        let word = match &self.rule.schedule {
+            Schedule::FailFirst { .. } => "fail_first",
+            Schedule::Every { .. } => "every",
+            Schedule::Nth { .. } => "nth",
+            _ => "sequence",
+        };
+        let field = format!("schedule.{word}.per");
+        if let Per::Header(name) = per {
+            self.that(&format!("{field}.header"), is_token(name), "must be a header name such as `x-tenant`")?;
+        }
+        let holds = !self.rule.decides_on_connect() || matches!(per, Per::Key | Per::Link);
+        self.that(&field, holds, "must be left out at `connect`: connections of a link count together")
+    }
+
+    fn expect(&self) -> Result<(), RuleError> {
+        let Some(expect) = self.rule.expect else { return Ok(()) };
+        self.that(
+            "expect",
+            expect != Expect::default(),
+            "is empty: give `fired_at_least`, `fired_exactly` or `in_flight_at_most`",
+        )?;
+        let strikes = self.rule.faults().next().is_some();
+        let reason = "cannot hold of a rule without a fault, which strikes nothing";
+        self.that("expect.fired_at_least", strikes || expect.fired_at_least.is_none(), reason)?;
+        self.that("expect.fired_exactly", strikes || expect.fired_exactly.is_none(), reason)?;
+        let counts = expect.in_flight_at_most.is_none() || !self.rule.decides_on_connect();
+        self.that("expect.in_flight_at_most", counts, "counts requests; leave it out at `connect`")
+    }
+
     fn faults(&self) -> Result<(), RuleError> {
         if let Schedule::Sequence { steps, .. } = &self.rule.schedule {
             let reason = "must be left out beside a sequence, whose steps say what happens";
@@ -93,6 +126,12 @@ impl Check<'_> {
         }
         match &self.rule.fault {
             Some(fault) => self.fault("fault", fault),
+            // A rule that only watches.
+            None if self.rule.expect.is_some() => {
+                let reason = "says which calls are struck, and nothing would be: give a `fault`, or leave it out";
+                self.that("schedule", self.rule.schedule.is_always(), reason)?;
+                self.that("uses", self.rule.uses.is_none(), reason)
+            }
             None => self.that("fault", false, "is missing: write { at = <phase>, effect = <effect> }"),
         }
     }

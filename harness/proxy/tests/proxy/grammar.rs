@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use chaos_proxy::{
-    Delay, Effect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, Malformed, Match, OrdinalRange, Part,
-    Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, TlsConfig, Trickle, rules_from_json,
+    Delay, Effect, Expect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, Malformed, Match, OrdinalRange,
+    Part, Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, TlsConfig, Trickle, rules_from_json,
 };
 use proptest::prelude::*;
 
@@ -79,15 +79,18 @@ fn schedule() -> impl Strategy<Value = Schedule> {
         steps.push(Step::Fault(fault));
         steps
     });
-    let per = prop_oneof![Just(Per::Key), Just(Per::Link)];
+    let per = || {
+        let plain = vec![Per::Key, Per::Link, Per::Conn, Per::Trace, Per::Path];
+        prop_oneof![proptest::sample::select(plain), "[a-z]{1,6}".prop_map(Per::Header)]
+    };
     let then = prop_oneof![Just(Then::Pass), Just(Then::RepeatLast), Just(Then::Cycle)];
     prop_oneof![
         Just(Schedule::Always),
-        (1..9_u64).prop_map(|n| Schedule::FailFirst { n }),
-        (1..9_u64).prop_map(|n| Schedule::Every { n }),
-        (1..9_u64).prop_map(|n| Schedule::Nth { n }),
+        (1..9_u64, per()).prop_map(|(n, per)| Schedule::FailFirst { n, per }),
+        (1..9_u64, per()).prop_map(|(n, per)| Schedule::Every { n, per }),
+        (1..9_u64, per()).prop_map(|(n, per)| Schedule::Nth { n, per }),
         decimal(1).prop_map(|p| Schedule::Probability { p }),
-        (steps, per, then).prop_map(|(steps, per, then)| Schedule::Sequence { steps, per, then }),
+        (steps, per(), then).prop_map(|(steps, per, then)| Schedule::Sequence { steps, per, then }),
     ]
 }
 
@@ -115,14 +118,24 @@ fn matching() -> impl Strategy<Value = Match> {
         })
 }
 
+fn expect() -> impl Strategy<Value = Option<Expect>> {
+    let some = (proptest::option::of(0..9_u64), proptest::option::of(0..9_u64), 0..9_u64);
+    proptest::option::of(some.prop_map(|(fired_at_least, fired_exactly, most)| Expect {
+        fired_at_least,
+        fired_exactly,
+        in_flight_at_most: Some(most),
+    }))
+}
+
 prop_compose! {
     fn rule()(
         id in "[a-z-]{1,12}", link in proptest::option::of("[a-z]{1,6}"), matching in matching(),
         schedule in schedule(), fault in request_fault(),
         uses in proptest::option::of(1..9_u64), ttl_ms in proptest::option::of(1..9_u64),
+        scope in proptest::option::of("[a-z]{1,6}"), lease in proptest::option::of("[a-z]{1,6}"), expect in expect(),
     ) -> Rule {
         let fault = (!matches!(schedule, Schedule::Sequence { .. })).then_some(fault);
-        Rule { id, link, matching, schedule, fault, uses, ttl_ms }
+        Rule { id, link, matching, schedule, fault, uses, ttl_ms, scope, lease, expect }
     }
 }
 
@@ -174,6 +187,18 @@ fn slips_are_named() {
         (format!(r#"{{"id":"r","fualt":1,{fault}}}"#), "unknown field `fualt`"),
         (format!(r#"{{"id":"",{fault}}}"#), "`id` must be 1 to 200 bytes"),
         (r#"{"id":"r"}"#.into(), "`fault` is missing"),
+        (r#"{"id":"r","expect":{}}"#.into(), "`expect` is empty"),
+        (r#"{"id":"r","expect":{"fired_exactly":1}}"#.into(), "`expect.fired_exactly` cannot hold of a rule without"),
+        (r#"{"id":"r","uses":1,"expect":{"in_flight_at_most":1}}"#.into(), "`uses` says which calls are struck"),
+        (
+            r#"{"id":"r","expect":{"in_flight_at_most":1},"fault":{"at":"connect","effect":"reset"}}"#.into(),
+            "`expect.in_flight_at_most` counts requests",
+        ),
+        (format!(r#"{{"id":"r","schedule":{{"nth":{{"n":1,"per":{{"header":"a b"}}}}}},{fault}}}"#), "nth.per.header` must be"),
+        (
+            r#"{"id":"r","schedule":{"every":{"n":1,"per":"path"}},"fault":{"at":"connect","effect":"reset"}}"#.into(),
+            "`schedule.every.per` must be left out at `connect`",
+        ),
         (format!(r#"{{"id":"r","match":{{"pth":"/x"}},{fault}}}"#), "unknown field `pth`"),
         (format!(r#"{{"id":"r","match":{{"path":"x"}},{fault}}}"#), "`match.path` must begin with `/`"),
         (format!(r#"{{"id":"r","match":{{"path":"/a*b*"}},{fault}}}"#), "`match.path` may have one `*`"),

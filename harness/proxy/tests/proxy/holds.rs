@@ -16,7 +16,7 @@ const NEVER_MS: u64 = 3_600_000;
 async fn the_first_call_is_held_while_31_others_pass() {
     let upstream = Upstream::start().await;
     let proxy = Arc::new(proxy(upstream.addr).await);
-    let armed = proxy.arm(Rule::new("probe", Fault::hold(NEVER_MS)).schedule(Schedule::Nth { n: 1 })).expect("arm");
+    let armed = proxy.arm(Rule::new("probe", Fault::hold(NEVER_MS)).schedule(Schedule::nth(1))).expect("arm");
     let mut probe = Client::to(&proxy, "bank").await;
     probe.send(post("probe", "x")).await;
     let held = armed.wait_held(1, PATIENCE).await.expect("held");

@@ -33,7 +33,7 @@ fn busy(id: &str, schedule: Schedule) -> Rule {
 async fn fail_first_counts_each_key_under_concurrency() {
     let upstream = Upstream::start().await;
     let proxy = std::sync::Arc::new(proxy(upstream.addr).await);
-    let armed = proxy.arm(busy("first", Schedule::FailFirst { n: 2 })).expect("arm");
+    let armed = proxy.arm(busy("first", Schedule::fail_first(2))).expect("arm");
     let mut clients = JoinSet::new();
     for key in 0..32 {
         let proxy = std::sync::Arc::clone(&proxy);
@@ -59,7 +59,7 @@ async fn fail_first_counts_each_key_under_concurrency() {
 // exactly every fifth, is struck.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nth_and_every_count_the_link_under_concurrency() {
-    for (schedule, strikes) in [(Schedule::Nth { n: 7 }, 1), (Schedule::Every { n: 5 }, 8)] {
+    for (schedule, strikes) in [(Schedule::nth(7), 1), (Schedule::every(5), 8)] {
         let upstream = Upstream::start().await;
         let proxy = std::sync::Arc::new(proxy(upstream.addr).await);
         let armed = proxy.arm(busy("some", schedule)).expect("arm");
@@ -80,9 +80,9 @@ async fn schedules_strike_the_calls_they_name() {
     let f = |status| Step::Fault(Fault::status(status));
     let steps = |per, then| Schedule::Sequence { steps: vec![f(500), Step::Pass, f(503)], per, then };
     let cases: [(Schedule, [u16; 6]); 7] = [
-        (Schedule::Nth { n: 3 }, [201, 201, 503, 201, 201, 201]),
-        (Schedule::Every { n: 2 }, [201, 503, 201, 503, 201, 503]),
-        (Schedule::FailFirst { n: 1 }, [503, 503, 201, 201, 201, 201]),
+        (Schedule::nth(3), [201, 201, 503, 201, 201, 201]),
+        (Schedule::every(2), [201, 503, 201, 503, 201, 503]),
+        (Schedule::fail_first(1), [503, 503, 201, 201, 201, 201]),
         (steps(Per::Link, Then::Pass), [500, 201, 503, 201, 201, 201]),
         (steps(Per::Link, Then::RepeatLast), [500, 201, 503, 503, 503, 503]),
         (steps(Per::Link, Then::Cycle), [500, 201, 503, 500, 201, 503]),
@@ -173,7 +173,7 @@ async fn probability_zero_and_one_are_exact() {
 async fn the_first_rule_that_strikes_decides() {
     let upstream = Upstream::start().await;
     let proxy = proxy(upstream.addr).await;
-    let first = proxy.arm(Rule::new("a", Fault::status(500)).schedule(Schedule::Nth { n: 2 })).expect("arm");
+    let first = proxy.arm(Rule::new("a", Fault::status(500)).schedule(Schedule::nth(2))).expect("arm");
     let second = proxy.arm(Rule::new("b", Fault::status(503)).uses(2)).expect("arm");
     assert!(second.epoch() > first.epoch());
     let calls = (0..5).map(|i| post(&format!("k{i}"), ""));
@@ -243,7 +243,7 @@ async fn links_are_apart() {
     let own = proxy.arm(busy("own", Schedule::Always).link("fraud")).expect("arm");
     assert_eq!((ask("bank").await, ask("fraud").await), (201, 503));
     drop(own);
-    let _each = proxy.arm(busy("each", Schedule::Nth { n: 2 })).expect("arm");
+    let _each = proxy.arm(busy("each", Schedule::nth(2))).expect("arm");
     assert_eq!([ask("bank").await, ask("fraud").await, ask("bank").await, ask("fraud").await], [201, 201, 503, 503]);
 }
 

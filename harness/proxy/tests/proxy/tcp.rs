@@ -87,7 +87,7 @@ async fn a_failed_dial_is_a_reset() {
 async fn connections_do_not_wait_for_one_another() {
     let proxy = echoing().await;
     let hold = Fault::at(Phase::Connect, Effect::Hold { timeout_ms: 3_600_000, then: HoldThen::Pass });
-    let armed = proxy.arm(Rule::new("gate", hold).link("db").schedule(Schedule::Nth { n: 1 })).expect("arm");
+    let armed = proxy.arm(Rule::new("gate", hold).link("db").schedule(Schedule::nth(1))).expect("arm");
     let mut first = Client::to(&proxy, "db").await;
     first.send("first").await;
     first.0.shutdown().await.expect("half close");
@@ -107,7 +107,7 @@ async fn connections_do_not_wait_for_one_another() {
 #[tokio::test]
 async fn schedules_count_connections() {
     let proxy = echoing().await;
-    let armed = proxy.arm(Rule::new("flap", Fault::refuse()).schedule(Schedule::Every { n: 2 })).expect("arm");
+    let armed = proxy.arm(Rule::new("flap", Fault::refuse()).schedule(Schedule::every(2))).expect("arm");
     for refused in [false, true, false, true] {
         let mut client = Client::to(&proxy, "db").await;
         if !refused {

@@ -4,10 +4,13 @@
 mod ca;
 mod events;
 mod fields;
+mod leases;
 mod link_toxics;
 mod links;
 mod query;
 mod reset;
+mod rules;
+mod scopes;
 mod status;
 
 use super::{Api, Reply, Request};
@@ -17,8 +20,11 @@ pub(super) async fn handle(api: &Api, segments: &[&str], request: Request) -> Op
     match segments {
         ["ca.pem"] => Some(ca::handle(api, &request)),
         ["events", rest @ ..] => events::handle(api, rest, &request).await,
+        ["leases", rest @ ..] => leases::handle(api, rest, &request),
         ["links", rest @ ..] => links::handle(api, rest, &request).await,
         ["reset"] => Some(reset::handle(api, &request).await),
+        ["rules", rest @ ..] => rules::handle(api, rest, &request).await,
+        ["scopes", rest @ ..] => scopes::handle(api, rest, &request),
         ["status"] => Some(status::handle(api, &request)),
         _ => None,
     }

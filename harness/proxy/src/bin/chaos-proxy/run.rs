@@ -4,8 +4,8 @@ use std::io::Write;
 use std::path::Path;
 
 use chaos_proxy::{
-    ApiOptions, ApiServer, Armed, Event, Journal, Level, Mode, OtlpConfig, Proxy, ProxyConfig, ProxyError, Rule,
-    populate, rules_from_json,
+    ApiOptions, ApiServer, Event, Finding, Journal, Level, Mode, OtlpConfig, Proxy, ProxyConfig, ProxyError, Rule,
+    RuleReport, populate, rules_from_json,
 };
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -64,6 +64,8 @@ pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
     announce(role, &proxy, api.as_ref(), &journal);
     let events = record(&proxy, events, &mut signals).await?;
     journal.log(Level::Info, "Shutdown started", &[]);
+    // Before the API is gone, and the rules that it keeps.
+    let reports = proxy.rule_reports();
     if let Some(api) = api
         && !api.shutdown().await
     {
@@ -74,7 +76,8 @@ pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
     if let Some((events, path)) = events {
         events.finish(&log).map_err(|e| unwritable(path, &e))?;
     }
-    report(armed);
+    drop(armed);
+    report(&reports);
     journal.flush();
     Ok(())
 }
@@ -184,12 +187,18 @@ fn say(line: &str) {
     let _closed = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-fn report(armed: Vec<Armed>) {
-    for rule in armed {
-        let window = rule.disarm();
-        match window.fired {
-            0 => eprintln!("chaos-proxy: rule `{}` never struck ({})", window.rule, window.what),
-            n => eprintln!("chaos-proxy: rule `{}` struck {n} times ({})", window.rule, window.what),
+/// Says what became of each rule: one that was armed and never struck did not test what it was meant to.
+fn report(rules: &[RuleReport]) {
+    for report in rules {
+        let (rule, what) = (&report.rule.id, &report.window.what);
+        match report.fired {
+            _ if report.rule.faults().next().is_none() => {}
+            0 => eprintln!("chaos-proxy: rule `{rule}` never struck ({what})"),
+            n => eprintln!("chaos-proxy: rule `{rule}` struck {n} times ({what})"),
+        }
+        for Finding { expected, wanted, seen, met } in &report.expect {
+            let met = if *met { "met" } else { "not met" };
+            eprintln!("chaos-proxy: rule `{rule}`: {expected} {wanted} is {met}: {seen}");
         }
     }
 }

@@ -45,7 +45,7 @@ async fn pages_follow_one_another_across_drains() {
 async fn a_page_is_the_log() {
     let stage = Stage::start().await;
     let refuse = Fault::reply_lost(Effect::status(503));
-    let armed = stage.proxy.arm(Rule::new("lost", refuse).schedule(Schedule::Nth { n: 2 })).expect("arm");
+    let armed = stage.proxy.arm(Rule::new("lost", refuse).schedule(Schedule::nth(2))).expect("arm");
     let epoch = armed.epoch();
     stage.pay(0..3).await;
     let window = armed.disarm();

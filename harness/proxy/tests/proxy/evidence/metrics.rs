@@ -44,7 +44,7 @@ async fn counters_equal_the_traffic() {
     let options = ApiOptions { proxy_metrics: true, ..ApiOptions::default() };
     let stage = Stage::with(|config| config, options).await;
     let fault = Fault::reply_lost(Effect::status(503));
-    let armed = stage.proxy.arm(Rule::new("lo\"st", fault).schedule(Schedule::Nth { n: 2 })).expect("arm");
+    let armed = stage.proxy.arm(Rule::new("lo\"st", fault).schedule(Schedule::nth(2))).expect("arm");
     let mut client = Client::to(&stage.proxy, "bank").await;
     let request = post("k", "0123456789");
     let mut received = 0;

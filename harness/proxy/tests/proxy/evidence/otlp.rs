@@ -98,7 +98,7 @@ async fn a_struck_request_is_a_span_under_its_caller() {
     let collector = Collecting::start(&[]).await;
     let otlp = collector.config();
     let stage = Stage::with(|config| config.otlp(Some(otlp)), ApiOptions::default()).await;
-    let lost = Rule::new("lost", Fault::reply_lost(Effect::Reset)).schedule(Schedule::FailFirst { n: 1 });
+    let lost = Rule::new("lost", Fault::reply_lost(Effect::Reset)).schedule(Schedule::fail_first(1));
     let armed = stage.proxy.arm(lost).expect("arm");
     let epoch = armed.epoch();
     traced(&stage, "k").await;

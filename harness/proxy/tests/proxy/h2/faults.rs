@@ -59,7 +59,7 @@ async fn a_reply_is_lost_after_the_bank_answered() {
         (Effect::RstStream { code: Http2Code(4000) }, Reason::from(4000), "response/rst_stream 4000"),
     ];
     for (effect, expected, what) in cases {
-        let armed = proxy.arm(on(what, Fault::reply_lost(effect)).schedule(Schedule::FailFirst { n: 1 })).expect("arm");
+        let armed = proxy.arm(on(what, Fault::reply_lost(effect)).schedule(Schedule::fail_first(1))).expect("arm");
         assert_eq!(code(client.post("/charges", what, "x")).await, Some(expected));
         assert_eq!(whole(client.post("/charges", what, "x")).await.expect("answer").status, 201);
         proxy.settle(PATIENCE).await.expect("settled");

@@ -70,7 +70,7 @@ async fn a_stream_is_an_attempt() {
 async fn the_first_stream_is_held_while_31_others_pass() {
     let bank = Bank::start().await;
     let proxy = proxy(bank.addr).await;
-    let armed = proxy.arm(Rule::new("probe", Fault::hold(NEVER_MS)).schedule(Schedule::Nth { n: 1 })).expect("arm");
+    let armed = proxy.arm(Rule::new("probe", Fault::hold(NEVER_MS)).schedule(Schedule::nth(1))).expect("arm");
     let mut client = Client::to(&proxy, "bank").await;
     let probe = client.post("/charges", "probe", "x");
     let held = armed.wait_held(1, PATIENCE).await.expect("held");
