@@ -22,7 +22,7 @@ usage: cargo ci COMMAND
 
   pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, clients, suites
   tidy                  the rules of this repository that no compiler knows
-  nightly [--rounds N]  pr, then the suites N times with fresh seeds (default 10)
+  nightly [--rounds N]  pr, heavy abuse and fuzzing of the proxy, then the suites N times with fresh seeds (default 10)
   fuzz [--for 60s] [--target NAME]
                         each fuzz target of chaos-proxy, or one, for a while (default 60s)
   clients               registry clients of Toxiproxy against chaos-proxy: two of Rust, one of Python

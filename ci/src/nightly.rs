@@ -2,12 +2,15 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use crate::{Failure, pr};
+use crate::step::Step;
+use crate::{Failure, fuzz, pr};
 
-/// `pr`, then `rounds` more runs of the suites. A red round does not end the night: the seeds that failed are
-/// what the night is for.
+/// `pr`, the abuse of the proxy that takes too long for it, a minute for each fuzz target, then `rounds` more runs of the
+/// suites. A red round does not end the night: the seeds that failed are what the night is for.
 pub fn run(rounds: u32) -> Result<(), Failure> {
     pr::run()?;
+    abuse().run()?;
+    fuzz::run(&[])?;
     let mut red = Vec::new();
     for round in 1..=rounds {
         let seed = seed();
@@ -20,6 +23,11 @@ pub fn run(rounds: u32) -> Result<(), Failure> {
         }
     }
     verdict(rounds, &red)
+}
+
+/// Ten thousand connections and the like: tests of the proxy that are marked for the night.
+fn abuse() -> Step {
+    Step::cargo("abuse", &["test", "-p", "chaos-proxy", "--test", "proxy", "abuse::", "--", "--ignored"])
 }
 
 /// A fresh seed. The standard library seeds its hash maps from the system's generator; that is the only door

@@ -15,8 +15,7 @@ use crate::tcp;
 use crate::tls;
 use crate::wire::{Inbox, Wire};
 
-pub(crate) async fn connection(link: Arc<Link>, stream: TcpStream) {
-    let mut record = ConnRecord::open(&link);
+pub(crate) async fn connection(link: Arc<Link>, mut record: ConnRecord, stream: TcpStream) {
     // Subscribed before the decision, so that no arming falls between the two.
     let retire = link.engine.retirements(link.id);
     let wire = Wire::new(stream, link.clock, Arc::clone(&record.traffic));

@@ -3,15 +3,15 @@
 
 mod body;
 mod conn;
-mod go_json;
+pub(crate) mod go_json;
 mod journal;
 mod metrics;
 mod pace;
 mod reply;
-mod request;
+pub(crate) mod request;
 mod router;
 mod server;
-mod toxiproxy;
+pub(crate) mod toxiproxy;
 mod v1;
 mod xid;
 

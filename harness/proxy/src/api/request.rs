@@ -6,6 +6,9 @@ use serde::de::DeserializeOwned;
 
 use super::reply::Reply;
 
+/// Characters of a reason that an answer repeats.
+const MAX_REASON: usize = 400;
+
 /// A call.
 #[derive(Debug)]
 pub(crate) struct Request {
@@ -34,7 +37,13 @@ impl Request {
 
     /// The body, read strictly: for our own paths, whose types refuse unknown fields.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Reply> {
-        serde_json::from_slice(&self.body).map_err(|e| Reply::refusal(400, format!("the body is not usable: {e}")))
+        serde_json::from_slice(&self.body).map_err(|e| {
+            let why = e.to_string();
+            // The reason may quote a text of the body, whatever its length.
+            let cut = why.char_indices().nth(MAX_REASON).map_or("", |_| " ...");
+            let why: String = why.chars().take(MAX_REASON).collect();
+            Reply::refusal(400, format!("the body is not usable: {why}{cut}"))
+        })
     }
 
     pub(crate) fn header(&self, name: &str) -> Option<&str> {

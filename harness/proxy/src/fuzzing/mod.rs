@@ -3,6 +3,7 @@
 //!
 //! Not part of the public interface: it is there only for tests and with the feature `fuzzing`.
 
+mod go_json;
 mod message;
 mod names;
 mod peer;
@@ -14,8 +15,14 @@ mod rules;
 pub type Target = fn(&[u8]);
 
 /// Every target, by the name of its corpus folder and its fuzz binary.
-pub const TARGETS: &[(&str, Target)] =
-    &[("request", request::check), ("response", response::check), ("rules", rules::check), ("names", names::check)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("request", request::check),
+    ("response", response::check),
+    ("rules", rules::check),
+    ("names", names::check),
+    ("go_json", go_json::check),
+    ("toxic", go_json::toxic),
+];
 
 /// Runs one target by its name.
 ///

@@ -66,7 +66,15 @@ impl There<'_> {
         loop {
             out.extend_from_slice(&self.intake.take(self.inbox).map_err(Outcome::Unreadable)?);
             if !out.is_empty() {
-                let Ok(span) = self.up.send(&out).await else { return Ok(None) };
+                // A client that resets is gone, however long the upstream takes over what it has sent.
+                let span = tokio::select! {
+                    biased;
+                    sent = self.up.send(&out) => match sent {
+                        Ok(span) => span,
+                        Err(_) => return Ok(None),
+                    },
+                    at = self.client.broken() => return Err(Outcome::Left(at)),
+                };
                 if self.intake.whole.is_some() {
                     return Ok(Some(span.last));
                 }

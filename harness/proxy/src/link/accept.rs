@@ -8,6 +8,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use super::Link;
+use crate::conn::ConnRecord;
 use crate::serve;
 
 /// Pause after a failed `accept`, which is out of descriptors or memory: trying again at once would only spin.
@@ -36,10 +37,12 @@ impl Link {
                 }
             };
             let open = Open::count(&self);
+            // Begun here: the record of a connection that is ended before its task first runs is written too.
+            let record = ConnRecord::open(&self);
             let link = Arc::clone(&self);
             self.tasks.spawn(async move {
                 let _open = open;
-                serve::connection(link, stream).await;
+                serve::connection(link, record, stream).await;
                 drop(permit);
             });
         }

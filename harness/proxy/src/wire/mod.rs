@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use judge::evidence::At;
 use socket2::SockRef;
+use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 use crate::clock::Clock;
@@ -141,7 +142,8 @@ impl Wire {
         matches!(peeked, Err(e) if e.kind() == io::ErrorKind::WouldBlock)
     }
 
-    /// Waits until the peer has closed or reset; what it sends until then stays in `inbox`.
+    /// Waits until the peer has closed or reset; what it sends until then stays in `inbox`. Behind a full inbox only a
+    /// reset is seen.
     pub(crate) async fn departure(&self, inbox: &mut Inbox) -> At {
         while inbox.len() < AHEAD_BYTES {
             match self.fill(inbox).await {
@@ -149,7 +151,14 @@ impl Wire {
                 Ok(_) => {}
             }
         }
-        std::future::pending().await
+        self.broken().await
+    }
+
+    /// Waits until the peer has reset, whatever it has sent before and nobody has read yet.
+    pub(crate) async fn broken(&self) -> At {
+        // An error says that the runtime ends, and everything with it.
+        let _ending = self.stream.ready(Interest::ERROR).await;
+        self.clock.now()
     }
 
     /// Waits until the peer has closed or reset; what it sends until then is thrown away.

@@ -1,5 +1,6 @@
 //! Tests of the proxy from outside, over real sockets. One binary, so that it is linked once.
 
+mod abuse;
 mod api;
 mod departure;
 mod effects;

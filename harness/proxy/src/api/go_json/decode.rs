@@ -116,21 +116,19 @@ impl Decoder {
     }
 }
 
-/// The one of `keys` that a key means: exactly, or else in any case.
+/// The one of `keys` that a key means: exactly, or else in any case. Allocates nothing: a body may have a million keys.
 pub(crate) fn meant<'k>(key: &str, keys: &[&'k str]) -> Option<&'k str> {
     let exact = keys.iter().find(|known| **known == key);
-    exact.or_else(|| keys.iter().find(|known| folded(known) == folded(key))).copied()
+    exact.or_else(|| keys.iter().find(|known| folded(known).eq(folded(key)))).copied()
 }
 
 /// Without case. Two letters outside ASCII fold to ASCII ones: the long s and the Kelvin sign.
-fn folded(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            'ſ' => 's',
-            '\u{212a}' => 'k',
-            other => other.to_ascii_lowercase(),
-        })
-        .collect()
+fn folded(text: &str) -> impl Iterator<Item = char> {
+    text.chars().map(|c| match c {
+        'ſ' => 's',
+        '\u{212a}' => 'k',
+        other => other.to_ascii_lowercase(),
+    })
 }
 
 #[cfg(test)]

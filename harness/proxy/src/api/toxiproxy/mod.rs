@@ -22,6 +22,18 @@ pub const TOXIPROXY_VERSION: &str = concat!("2.12.0+chaos-proxy.", env!("CARGO_P
 
 const JSON: &str = "application/json";
 
+/// For the fuzz targets: a new toxic as a body describes it, and as it is shown then. Other shapes are read too.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn reread(body: &[u8]) -> Option<(crate::toxics::Toxic, String)> {
+    let _shape = (input::proxies(body), input::proxy(body, input::ProxyInput::default()));
+    let toxic = input::toxic(body, |_| false).ok()?;
+    let mut same = toxic.clone();
+    let update = input::toxic_update(body, &mut same);
+    assert!(update.is_err() || same == toxic, "an update with what is there changes it: {same:?}");
+    let shown = show::toxic(&toxic);
+    Some((toxic, shown))
+}
+
 /// Carries a call out.
 pub(super) async fn handle(api: &Api, route: Route, request: Request) -> Reply {
     let body = &request.body[..];
