@@ -15,7 +15,7 @@ mod report;
 mod scope;
 mod set;
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
@@ -132,9 +132,11 @@ impl Engine {
         let epoch = slot.epoch + 1;
         let applied = self.clock.now();
         let mut all = slot.rules.clone();
+        // Every decision waits for this lock: thousands of rules must not be compared with thousands under it.
+        let mut names: HashSet<_> = all.iter().map(|r| (r.rule.id.clone(), r.rule.scope.clone())).collect();
         let mut fresh = Vec::with_capacity(rules.len());
         for rule in rules {
-            if all.iter().any(|r| r.rule.id == rule.id && r.rule.scope == rule.scope) {
+            if !names.insert((rule.id.clone(), rule.scope.clone())) {
                 return Err(RuleError::Duplicate { rule: rule.id });
             }
             if all.len() >= MAX_RULES {
