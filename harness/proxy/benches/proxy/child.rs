@@ -30,8 +30,13 @@ impl Running {
         Ok(Self { child })
     }
 
-    /// Starts a process and waits for `n` lines that name an address; returns those addresses.
-    pub(crate) fn announced(mut command: Command, what: &str, n: usize) -> Result<(Self, Vec<SocketAddr>), BenchError> {
+    /// Starts a process and waits until it has printed a line `LABEL ... ADDRESS ...` for each label; returns those
+    /// addresses in the order of the labels.
+    pub(crate) fn announced(
+        mut command: Command,
+        what: &str,
+        labels: &'static [&'static str],
+    ) -> Result<(Self, Vec<SocketAddr>), BenchError> {
         // Our own parts end when this pipe is closed, also when the bench itself is killed.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
         let mut child = command.spawn().map_err(|e| BenchError::start(what, e))?;
@@ -39,24 +44,24 @@ impl Running {
         let running = Self { child };
         let out = out.ok_or_else(|| BenchError::start(what, "no standard output"))?;
         let (tell, told) = mpsc::channel();
-        thread::spawn(move || addresses(out, n, &tell));
-        match told.recv_timeout(START_LIMIT) {
-            Ok(addresses) if addresses.len() == n => Ok((running, addresses)),
-            _ => Err(BenchError::start(what, "it did not say where it listens")),
-        }
+        thread::spawn(move || addresses(out, labels, &tell));
+        let found = told.recv_timeout(START_LIMIT);
+        let found = found.map_err(|_| BenchError::start(what, format!("it did not announce {}", labels.join(", "))))?;
+        Ok((running, found))
     }
 }
 
-/// Reads to the end, so that the process never waits for a reader, but tells after `n` addresses.
-fn addresses(out: ChildStdout, n: usize, tell: &mpsc::Sender<Vec<SocketAddr>>) {
-    let mut found = Vec::new();
+/// Reads to the end, so that the process never waits for a reader, but tells once every label was there.
+fn addresses(out: ChildStdout, labels: &[&str], tell: &mpsc::Sender<Vec<SocketAddr>>) {
+    let mut found = vec![None; labels.len()];
     for line in BufReader::new(out).lines().map_while(Result::ok) {
-        if found.len() < n {
-            found.extend(line.split_whitespace().find_map(|word| word.parse::<SocketAddr>().ok()));
-            if found.len() == n {
-                // An error says that nobody waits any more.
-                let _late = tell.send(found.clone());
-            }
+        let mut words = line.split_whitespace();
+        let label = words.next().unwrap_or_default();
+        let Some(place) = labels.iter().position(|l| *l == label) else { continue };
+        found[place] = words.find_map(|word| word.trim_start_matches("http://").parse().ok());
+        if let Some(all) = found.iter().copied().collect::<Option<Vec<_>>>() {
+            // An error says that nobody waits any more.
+            let _late = tell.send(all);
         }
     }
 }

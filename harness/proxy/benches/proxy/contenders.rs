@@ -19,6 +19,8 @@ pub(crate) enum Id {
     Relay,
     /// A byte link of the `chaos-proxy` binary.
     OursTcp,
+    /// The same beside the API, without a toxic to begin with.
+    OursApi,
     /// An HTTP link of the binary, without a log.
     OursHttp,
     /// The same, writing its events to a file.
@@ -35,11 +37,12 @@ pub(crate) enum Id {
 
 impl Id {
     /// All, in the order of the table.
-    pub(crate) const ALL: [Id; 9] = [
+    pub(crate) const ALL: [Id; 10] = [
         Id::Direct,
         Id::Relay,
         Id::EnvoyTcp,
         Id::OursTcp,
+        Id::OursApi,
         Id::EnvoyHttp,
         Id::OursHttp,
         Id::OursHttpEvents,
@@ -53,6 +56,7 @@ impl Id {
             Id::Direct => "direct",
             Id::Relay => "relay",
             Id::OursTcp => "ours tcp",
+            Id::OursApi => "ours tcp + api",
             Id::OursHttp => "ours http",
             Id::OursHttpEvents => "ours http + events",
             Id::LibraryLogOff => "library log off",
@@ -81,7 +85,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn open(options: &Options) -> Result<Self, BenchError> {
-        let (running, addresses) = Running::announced(ourselves(&["origin"])?, "the origin", 1)?;
+        let (running, addresses) = Running::announced(ourselves(&["origin"])?, "the origin", &["origin"])?;
         let folder = std::env::temp_dir().join(format!("chaos-proxy-bench-{}", std::process::id()));
         std::fs::create_dir_all(&folder).during("making a folder for the peers' files")?;
         Ok(Self {
@@ -116,6 +120,8 @@ impl Drop for World {
 pub(crate) struct Contender {
     pub(crate) id: Id,
     pub(crate) address: SocketAddr,
+    /// Where its API listens, when it has one.
+    pub(crate) api: Option<SocketAddr>,
     running: Option<Running>,
 }
 
@@ -129,16 +135,22 @@ impl Contender {
     pub(crate) fn start(id: Id, world: &World) -> Result<Self, BenchError> {
         let upstream = world.origin.to_string();
         let (running, address) = match id {
-            Id::Direct => return Ok(Self { id, address: world.origin, running: None }),
-            Id::Relay => one(ourselves(&["relay", &upstream])?, id)?,
-            Id::LibraryLogOff => one(ourselves(&["host", &upstream, "off"])?, id)?,
-            Id::LibraryLogOn => one(ourselves(&["host", &upstream, "on"])?, id)?,
-            Id::OursTcp => one(ours(world, "--tcp"), id)?,
-            Id::OursHttp => one(ours(world, "--link"), id)?,
+            Id::Direct => return Ok(Self { id, address: world.origin, api: None, running: None }),
+            Id::OursApi => {
+                let mut command = ours(world, "--tcp");
+                command.args(["--port", "0"]);
+                let (running, addresses) = Running::announced(command, id.name(), &["link", "api"])?;
+                return Ok(Self { id, address: addresses[0], api: Some(addresses[1]), running: Some(running) });
+            }
+            Id::Relay => one(ourselves(&["relay", &upstream])?, id, &["relay"])?,
+            Id::LibraryLogOff => one(ourselves(&["host", &upstream, "off"])?, id, &["host"])?,
+            Id::LibraryLogOn => one(ourselves(&["host", &upstream, "on"])?, id, &["host"])?,
+            Id::OursTcp => one(ours(world, "--tcp"), id, &["link"])?,
+            Id::OursHttp => one(ours(world, "--link"), id, &["link"])?,
             Id::OursHttpEvents => {
                 let mut command = ours(world, "--link");
                 command.arg("--events").arg(world.file("events"));
-                one(command, id)?
+                one(command, id, &["link"])?
             }
             Id::EnvoyTcp | Id::EnvoyHttp => {
                 let binary = world.envoy.as_deref().ok_or_else(|| BenchError::start("envoy", "no binary"))?;
@@ -146,7 +158,7 @@ impl Contender {
                 (running, if id == Id::EnvoyTcp { tcp } else { http })
             }
         };
-        Ok(Self { id, address, running: Some(running) })
+        Ok(Self { id, address, api: None, running: Some(running) })
     }
 }
 
@@ -157,7 +169,7 @@ pub(crate) fn ours(world: &World, flag: &str) -> Command {
     command
 }
 
-fn one(command: Command, id: Id) -> Result<(Running, SocketAddr), BenchError> {
-    let (running, addresses) = Running::announced(command, id.name(), 1)?;
+fn one(command: Command, id: Id, label: &'static [&'static str]) -> Result<(Running, SocketAddr), BenchError> {
+    let (running, addresses) = Running::announced(command, id.name(), label)?;
     Ok((running, addresses[0]))
 }

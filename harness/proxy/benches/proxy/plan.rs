@@ -20,6 +20,10 @@ pub(crate) struct Plan {
     pub(crate) connects_each: usize,
     /// Connections held for the memory measure.
     pub(crate) held: usize,
+    /// Requests through a delay of 100 ms; four times as many through a short one.
+    pub(crate) delayed: usize,
+    /// How often each toxic comes and goes under load.
+    pub(crate) toxics: usize,
 }
 
 /// Concurrent clients, where a measure has several.
@@ -36,6 +40,8 @@ impl Plan {
                 bulk_bytes: 256 << 20,
                 connects_each: 50,
                 held: 1000,
+                delayed: 20,
+                toxics: 10,
             },
             Size::Quick => Self {
                 rounds: 7,
@@ -45,6 +51,8 @@ impl Plan {
                 bulk_bytes: 128 << 20,
                 connects_each: 30,
                 held: 1000,
+                delayed: 20,
+                toxics: 10,
             },
             Size::Smoke => Self {
                 rounds: 1,
@@ -54,6 +62,8 @@ impl Plan {
                 bulk_bytes: 1 << 20,
                 connects_each: 2,
                 held: 10,
+                delayed: 2,
+                toxics: 1,
             },
         };
         plan.rounds = options.rounds.unwrap_or(plan.rounds).max(1);

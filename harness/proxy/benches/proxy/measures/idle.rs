@@ -25,7 +25,7 @@ pub(super) fn round(id: Id, world: &World, plan: &Plan) -> Result<Vec<Figure>, B
 }
 
 /// Opens connections and makes one exchange on each, so that every one is through to the origin.
-fn hold(contender: &Contender, n: usize) -> Result<Vec<TcpStream>, BenchError> {
+pub(super) fn hold(contender: &Contender, n: usize) -> Result<Vec<TcpStream>, BenchError> {
     let mut buffer = [0; 4096];
     let mut held = Vec::with_capacity(n);
     for _ in 0..n {

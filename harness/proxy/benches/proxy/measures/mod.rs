@@ -6,6 +6,7 @@ mod idle;
 mod keepalive;
 mod logging;
 mod program;
+mod toxics;
 
 use crate::contenders::{Contender, Id, World};
 use crate::error::BenchError;
@@ -49,11 +50,14 @@ pub(crate) const MEASURES: &[Measure] = &[
         who: &[Id::Relay, Id::EnvoyTcp, Id::OursTcp, Id::EnvoyHttp, Id::OursHttp],
         kind: Kind::Fresh(idle::round),
     },
-    Measure { name: "program", who: &[Id::OursHttp], kind: Kind::Fresh(program::round) },
+    Measure { name: "latency", who: &[Id::OursApi], kind: Kind::Fresh(toxics::latency) },
+    Measure { name: "calls", who: &[Id::OursApi], kind: Kind::Fresh(toxics::calls) },
+    Measure { name: "program", who: &[Id::OursApi], kind: Kind::Fresh(program::round) },
 ];
 
 /// Their names, for `--only`.
-pub(crate) const NAMES: &[&str] = &["keepalive", "keepalive16", "bulk", "connects", "log", "idle", "program"];
+pub(crate) const NAMES: &[&str] =
+    &["keepalive", "keepalive16", "bulk", "connects", "log", "idle", "latency", "calls", "program"];
 
 /// Does some work and says how much CPU time the contender spent on it, in nanoseconds.
 fn with_cpu<T>(
