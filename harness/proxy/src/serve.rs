@@ -27,7 +27,7 @@ pub(crate) async fn connection(link: Arc<Link>, mut record: ConnRecord, stream: 
             None => return,
         }
     }
-    let Some(client) = Box::pin(tls::accept(&link, &mut record, client)).await else { return };
+    let Some(client) = tls::accept(&link, &mut record, client).await else { return };
     match link.mode {
         Mode::Http => Box::pin(http::serve(&link, &mut record, client, retire)).await,
         Mode::Tcp => Box::pin(tcp::serve(&link, &mut record, client)).await,

@@ -29,7 +29,8 @@ pub(super) struct Back<'a> {
     pub(super) reply: &'a mut Progress,
     pub(super) fault: &'a mut Option<Struck>,
     pub(super) decision: Option<&'a Strike>,
-    pub(super) who: Held,
+    /// How the call shows at a gate, if a fault may keep it there.
+    pub(super) who: Option<Held>,
     pub(super) sent: &'a SetOnce<Option<At>>,
     pub(super) continued: bool,
     pub(super) method: &'a str,
@@ -106,8 +107,9 @@ impl Back<'_> {
             let room = strike_after.map_or(u64::MAX, |n| n.saturating_sub(passed));
             match self.answer.piece(&mut self.up, room).await? {
                 Some((piece, payload)) => {
-                    out.extend_from_slice(&piece);
                     passed += payload;
+                    self.record.answered = self.answer.whole_at(self.up.inbox);
+                    self.send(head, Part::Body, &piece).await?;
                 }
                 None => self.record.answered = self.answer.whole_at(self.up.inbox),
             }
@@ -193,8 +195,8 @@ impl Back<'_> {
     }
 
     async fn strike(&mut self) -> Result<Option<Change>, Outcome> {
-        let Some(decision) = self.decision else { return Ok(None) };
-        match strike(decision, self.fault, self.link.clock, self.who.clone()).await {
+        let (Some(decision), Some(who)) = (self.decision, &self.who) else { return Ok(None) };
+        match strike(decision, self.fault, self.link.clock, who.clone()).await {
             Onward::GoOn => Ok(None),
             Onward::Change(change) => Ok(Some(change)),
             Onward::End(terminal) => Err(Outcome::Fault(terminal)),

@@ -44,12 +44,13 @@ pub(super) async fn run(
     let exchange = Exchange { link, incoming, decision, continued: false, message: None, pace: None };
     match exchange.decision.clone() {
         Some(decision) if decision.fault.at == Phase::Request => {
-            at_request(exchange, &decision, client, kept, draft).await
+            // Rare, and large: boxed, so that a connection does not keep room for it.
+            Box::pin(at_request(exchange, &decision, client, kept, draft)).await
         }
         Some(decision) if matches!(decision.fault.effect, Effect::Duplicate { .. }) => {
             let mut exchange = exchange;
-            match whole(&mut exchange, client, draft, true).await {
-                Ok((client, draft, body)) => forward(exchange, client, kept, draft, Some(body)).await,
+            match Box::pin(whole(&mut exchange, client, draft, true)).await {
+                Ok((client, draft, body)) => Box::pin(forward(exchange, client, kept, draft, Some(body))).await,
                 Err(after) => after,
             }
         }

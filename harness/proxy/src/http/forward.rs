@@ -59,7 +59,7 @@ pub(super) async fn forward(
             dialled = Upstream::dial(link) => match dialled {
                 Ok(up) => up,
                 // As a refused dial looks on an accepted connection.
-                Err(why) => return upstream_failed(link, client, draft, why, true).await,
+                Err(why) => return Box::pin(upstream_failed(link, client, draft, why, true)).await,
             },
             at = client.wire.departure(&mut client.inbox) => return left(link, draft, at, Aftermath::Nothing),
         },
@@ -67,7 +67,7 @@ pub(super) async fn forward(
     let mut answer = Answer::to(&exchange.incoming.head.method);
     let (sent, waits) = (SetOnce::new(), Waits::default());
     let outcome = {
-        let who = draft.at_gate();
+        let who = exchange.decision.is_some().then(|| draft.at_gate());
         let Upstream { wire, inbox, .. } = &mut up;
         let there = There {
             client: &client.wire,
@@ -103,17 +103,21 @@ pub(super) async fn forward(
     };
     draft.upstream.sent = sent.get().copied().flatten();
     waits.onto(&mut draft.fault);
+    // What is rare is boxed, so that a connection does not keep room for it.
     match outcome {
         Outcome::Replied => replied(&exchange, client, kept, draft, up, &answer).await,
-        Outcome::Fault(terminal) => end_by_fault(&exchange, terminal, client, draft, Aftermath::owed(up, answer)).await,
+        Outcome::Fault(terminal) => {
+            Box::pin(end_by_fault(&exchange, terminal, client, draft, Aftermath::owed(up, answer))).await
+        }
         Outcome::Spoiled(basis, kind, noise) => {
-            malformed(link, client, draft, &basis.spoil(kind, noise), Aftermath::owed(up, answer)).await
+            let spoilt = basis.spoil(kind, noise);
+            Box::pin(malformed(link, client, draft, &spoilt, Aftermath::owed(up, answer))).await
         }
         Outcome::Left(at) => left(link, draft, at, Aftermath::owed(up, answer)),
-        Outcome::Unreadable(why) => refuse(link, client, draft, 400, why).await,
+        Outcome::Unreadable(why) => Box::pin(refuse(link, client, draft, 400, why)).await,
         Outcome::Failed(Failure { why, is_reset }) => {
             let why = if reused { format!("on a kept connection: {why}") } else { why };
-            upstream_failed(link, client, draft, why, is_reset).await
+            Box::pin(upstream_failed(link, client, draft, why, is_reset)).await
         }
     }
 }
@@ -124,7 +128,7 @@ async fn replied(
     client: Client,
     kept: &mut Option<Upstream>,
     mut draft: Draft,
-    up: Upstream,
+    mut up: Upstream,
     answer: &Answer,
 ) -> After {
     let link = exchange.link;
@@ -141,15 +145,16 @@ async fn replied(
     let request_whole = draft.intake.whole.is_some() && draft.upstream.sent.is_some();
     drop(draft);
     if tunnel {
-        let end = tcp::relay(client, Client { wire: up.wire, inbox: up.inbox }).await;
+        let end = Box::pin(tcp::relay(client, Client { wire: up.wire, inbox: up.inbox })).await;
         return After::Over(end, None);
     }
     if answer_keeps && exchange.incoming.head.keep_alive && request_whole {
+        up.inbox.shrink();
         *kept = answer.leaves_connection_usable().then_some(up);
         return After::Next(client);
     }
     drop(up);
     client.wire.fin();
-    client.wire.linger(link.limits.linger_time).await;
+    Box::pin(client.wire.linger(link.limits.linger_time)).await;
     After::Over(if answer_keeps { ConnectionEnd::ByClient } else { ConnectionEnd::ByUpstream }, None)
 }

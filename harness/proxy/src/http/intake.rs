@@ -163,9 +163,18 @@ impl Intake {
     }
 
     pub(crate) fn seal(&mut self) -> Body {
-        let sha256 = self.whole.map(|_| self.digest.finalize_reset().iter().map(|b| format!("{b:02x}")).collect());
+        let sha256 = self.whole.map(|_| hex(&self.digest.finalize_reset()));
         Body { bytes: self.bytes, declared: self.declared, sha256 }
     }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |n: u8| char::from_digit(u32::from(n), 16).unwrap_or('0');
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.extend([digit(byte >> 4), digit(byte & 15)]);
+    }
+    text
 }
 
 /// Why a body did not come whole.

@@ -40,9 +40,9 @@ pub(crate) async fn serve(
     loop {
         let incoming = match intake::next(&mut client, &link.limits, &mut retire, record.requests == 0).await {
             Next::Request(incoming) => incoming,
-            Next::Http2 => return h2::serve(link, record, client, retire).await,
+            Next::Http2 => return Box::pin(h2::serve(link, record, client, retire)).await,
             Next::Ended => return record.ended(ConnectionEnd::ByClient, None),
-            Next::Retired => return retired(link, record, client).await,
+            Next::Retired => return Box::pin(retired(link, record, client)).await,
             Next::Left { arrived, at } => {
                 let mut draft = Draft::unreadable(link, record.conn, arrived, at);
                 draft.reply.ended(End::ClientLeft, at);
@@ -51,7 +51,7 @@ pub(crate) async fn serve(
             Next::Bad { status, why, arrived } => {
                 record.requests += 1;
                 let draft = Draft::unreadable(link, record.conn, arrived, client.inbox.last_came());
-                ending::refuse(link, client, draft, status, &why).await;
+                Box::pin(ending::refuse(link, client, draft, status, &why)).await;
                 return record.ended(ConnectionEnd::ByClient, None);
             }
         };

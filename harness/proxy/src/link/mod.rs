@@ -159,11 +159,7 @@ impl Link {
         };
         let dial = TcpStream::connect(address.as_ref());
         match tokio::time::timeout(self.limits.dial_time, dial).await {
-            Ok(Ok(stream)) => {
-                // Without it small writes wait for acknowledgements; a failure only costs time.
-                let _slow = stream.set_nodelay(true);
-                Ok(stream)
-            }
+            Ok(Ok(stream)) => Ok(stream),
             Ok(Err(e)) => Err(format!("dial {address}: {e}")),
             Err(_) => Err(format!("dial {address}: no answer within {:?}", self.limits.dial_time)),
         }

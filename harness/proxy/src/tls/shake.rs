@@ -12,10 +12,22 @@ use crate::wire::{HandshakeError, Inbox, Wire};
 
 /// Shakes hands with a client, if the link speaks TLS with its clients; what came already is the beginning of it. When
 /// that fails, the connection is ended and its record says so.
-pub(crate) async fn accept(link: &Link, record: &mut ConnRecord, mut client: Client) -> Option<Client> {
-    let why = match link.tls.server() {
-        None => return Some(client),
-        Some(Ok(tls)) => {
+pub(crate) async fn accept(link: &Link, record: &mut ConnRecord, client: Client) -> Option<Client> {
+    match link.tls.server() {
+        None => Some(client),
+        // Boxed, so that a connection without TLS does not keep room for it.
+        Some(tls) => Box::pin(shake(link, record, client, tls)).await,
+    }
+}
+
+async fn shake(
+    link: &Link,
+    record: &mut ConnRecord,
+    mut client: Client,
+    tls: Result<rustls::Connection, Error>,
+) -> Option<Client> {
+    let why = match tls {
+        Ok(tls) => {
             client.wire.begin_tls(tls, &mut client.inbox);
             match tokio::time::timeout(link.limits.handshake_time, client.wire.handshake()).await {
                 Ok(Ok(())) => return Some(client),
@@ -28,7 +40,7 @@ pub(crate) async fn accept(link: &Link, record: &mut ConnRecord, mut client: Cli
                 Err(_) => format!("it was not over within {:?}", link.limits.handshake_time),
             }
         }
-        Some(Err(error)) => error.to_string(),
+        Err(error) => error.to_string(),
     };
     let text = format!("link `{}`, connection {}: handshake with the client: {why}", link.name, record.conn);
     link.log.remark(link.clock.now(), "tls-handshake-failed", text);
@@ -53,7 +65,7 @@ pub(crate) async fn connect(
         return Ok((wire, target.generation));
     };
     wire.begin_tls(tls.map_err(|why| format!("dial {address}: {why}"))?, &mut Inbox::default());
-    match tokio::time::timeout(link.limits.handshake_time, wire.handshake()).await {
+    match Box::pin(tokio::time::timeout(link.limits.handshake_time, wire.handshake())).await {
         Ok(Ok(())) => Ok((wire, target.generation)),
         Ok(Err(HandshakeError::Refused(error))) => {
             Err(format!("dial {address}: TLS handshake: {}", refused_by_upstream(&error)))

@@ -19,7 +19,12 @@ pub(crate) struct Inbox {
 }
 
 impl Inbox {
-    /// Where the next read goes; [`Inbox::came`] follows it.
+    /// Where what was read goes; [`Inbox::came`] follows it.
+    pub(super) fn tail(&mut self) -> &mut BytesMut {
+        &mut self.bytes
+    }
+
+    /// The same, with room for a read.
     pub(super) fn room(&mut self) -> &mut BytesMut {
         self.bytes.reserve(READ_BYTES);
         &mut self.bytes

@@ -94,7 +94,7 @@ impl Wire {
         }
         loop {
             self.stream.readable().await?;
-            match read::once(&self.stream, inbox.room()) {
+            match read::once(&self.stream, inbox.tail()) {
                 Ok(n) => {
                     inbox.came(n, self.clock.now());
                     self.traffic.came(n as u64);

@@ -1,31 +1,39 @@
 //! One read from a socket.
 
+use std::cell::RefCell;
 use std::io;
 
 use bytes::BytesMut;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// Reads once into the spare room of `into`, without waiting.
-///
-/// A read that fills less than the room has emptied the socket. The runtime is told so, and the next wait is one; without
-/// that, every message would be followed by a second read that only finds out that nothing is there. What comes between
-/// the read and the telling is not lost: the runtime takes "empty" only for the readiness that it had before the read.
+/// Room for one read.
+const READ_BYTES: usize = 64 << 10;
+
+thread_local! {
+    /// Never borrowed across a wait: an idle connection holds no room for what may come.
+    static ROOM: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_BYTES]);
+}
+
+/// Reads once behind what is in `into`, without waiting. Only what came takes memory there.
 pub(super) fn once(stream: &TcpStream, into: &mut BytesMut) -> io::Result<usize> {
-    let room = into.capacity() - into.len();
-    emptying(stream, room, || stream.try_read_buf(into))
+    ROOM.with_borrow_mut(|room| {
+        let n = slice(stream, room)?;
+        into.extend_from_slice(&room[..n]);
+        Ok(n)
+    })
 }
 
-/// Like [`once`], into a slice.
-pub(super) fn slice(stream: &TcpStream, into: &mut [u8]) -> io::Result<usize> {
-    emptying(stream, into.len(), || stream.try_read(into))
-}
-
-fn emptying(stream: &TcpStream, room: usize, read: impl FnOnce() -> io::Result<usize>) -> io::Result<usize> {
+/// Reads once into `room`, without waiting.
+///
+/// A read that leaves room has emptied the socket. The runtime is told so, and the next wait is one; without that, every
+/// message would be followed by a second read that only finds out that nothing is there. What comes between the read and
+/// the telling is not lost: the runtime takes "empty" only for the readiness that it had before the read.
+pub(super) fn slice(stream: &TcpStream, room: &mut [u8]) -> io::Result<usize> {
     let mut emptied = None;
     let read = stream.try_io(Interest::READABLE, || {
-        let n = read()?;
-        if n == 0 || n >= room {
+        let n = stream.try_read(room)?;
+        if n == 0 || n == room.len() {
             return Ok(n);
         }
         emptied = Some(n);
@@ -61,7 +69,7 @@ mod tests {
             let (mut all, mut blocked) = (0, 0);
             loop {
                 stream.readable().await.expect("readable");
-                let mut room = BytesMut::with_capacity(64);
+                let mut room = BytesMut::new();
                 match once(&stream, &mut room) {
                     Ok(0) => return all,
                     Ok(n) => all += n,

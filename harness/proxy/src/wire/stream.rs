@@ -18,9 +18,6 @@ use crate::clock::Clock;
 use crate::sync::locked;
 use crate::traffic::Traffic;
 
-/// Room for one read from a socket without TLS.
-const READ_BYTES: usize = 16 << 10;
-
 /// A wire as a stream.
 #[derive(Debug)]
 pub(crate) struct Io {
@@ -60,10 +57,7 @@ impl Socket {
             }
             let read = match &mut self.session {
                 Some(session) => session.receive(stream, clock, ahead),
-                None => {
-                    ahead.reserve(READ_BYTES);
-                    read::once(stream, ahead)
-                }
+                None => read::once(stream, ahead),
             };
             match read {
                 Err(e) if e.kind() == io::ErrorKind::WouldBlock => {}
