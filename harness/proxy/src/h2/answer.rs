@@ -9,11 +9,13 @@ use std::task::Poll;
 use bytes::Bytes;
 use h2::client::ResponseFuture;
 use h2::{Reason, RecvStream};
-use http::{HeaderMap, Response, response};
+use http::{HeaderMap, Response, StatusCode, response};
 use judge::evidence::At;
 
+use super::fields::{fields_of, list_bytes};
 use super::grpc::status_of;
 use crate::clock::Clock;
+use crate::rules::Patch;
 
 /// Why an answer did not come whole.
 #[derive(Debug)]
@@ -72,7 +74,7 @@ enum Came {
 pub(super) struct Head {
     pub(super) status: u16,
     pub(super) fields: HeaderMap,
-    code: http::StatusCode,
+    code: StatusCode,
 }
 
 impl Head {
@@ -82,6 +84,28 @@ impl Head {
         *response.status_mut() = self.code;
         response.headers_mut().clone_from(&self.fields);
         response
+    }
+
+    /// Its size as HTTP/2 counts it.
+    pub(super) fn bytes(&self) -> usize {
+        list_bytes(self.fields.iter().map(|(name, value)| (name.as_str().len(), value.len())))
+    }
+
+    /// The head as the client gets it. The body comes as it is.
+    pub(super) fn patched(&self, patch: &Patch) -> Self {
+        let mut head = self.clone();
+        if let Some(code) = patch.status.and_then(|status| StatusCode::from_u16(status).ok()) {
+            if matches!(self.status, 204 | 304) {
+                // Such an answer has no body whatever it says; under another status it has to be true.
+                head.fields.remove(http::header::CONTENT_LENGTH);
+            }
+            (head.status, head.code) = (code.as_u16(), code);
+        }
+        patch.remove.iter().for_each(|name| drop(head.fields.remove(name.as_str())));
+        let set = fields_of(patch.set.clone().into_iter());
+        // In place of all those of the same name.
+        set.iter().for_each(|(name, value)| drop(head.fields.insert(name, value.clone())));
+        head
     }
 
     pub(super) fn retry_after(&self) -> Option<String> {

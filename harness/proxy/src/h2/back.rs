@@ -10,10 +10,12 @@ use super::answer::{Answer, Failure, Head, Heading, Scope};
 use super::client::{ClientSide, Gone};
 use super::grpc::status_of;
 use crate::engine::{Held, Strike};
+use crate::http::copies::{Copies, Message};
 use crate::http::draft::Progress;
+use crate::http::pace::{Pacer, Waits};
 use crate::link::Link;
-use crate::rules::{Effect, Phase};
-use crate::strike::{Onward, Terminal, strike};
+use crate::rules::{Effect, Part, Phase};
+use crate::strike::{Change, Onward, Terminal, strike};
 use crate::wire::Span;
 
 /// How the two directions together came to an end.
@@ -55,6 +57,12 @@ pub(super) struct Back<'a> {
     pub(super) continued: bool,
     /// What a fault withholds and may still let go.
     pub(super) kept: &'a mut Vec<Bytes>,
+    /// The request, when a fault may deliver it again.
+    pub(super) message: Option<&'a Message>,
+    pub(super) copies: &'a mut Option<Arc<Copies>>,
+    pub(super) waits: &'a Waits,
+    /// Of an answer that is delivered slowly.
+    pub(super) pacer: Option<Pacer<'a>>,
 }
 
 impl Back<'_> {
@@ -70,16 +78,22 @@ impl Back<'_> {
                 // It has said why, or is about to.
                 self.client.unless_gone(self.answer.drain()).await??;
             }
-            self.strike().await?;
+            if let Some(Change::Copies { times, after }) = self.strike().await? {
+                *self.copies = self.message.map(|message| Copies::start(self.link, message, times, after));
+            }
         }
-        let head = self.final_head().await?;
+        let mut head = self.final_head().await?;
         self.note_answer();
-        if self.strikes_at(Phase::ResponseHead) {
-            self.strike().await?;
-        }
         if self.strikes_at(Phase::Response) {
             self.withhold().await?;
-            self.strike().await?;
+        }
+        if self.strikes_at(Phase::ResponseHead) || self.strikes_at(Phase::Response) {
+            match self.strike().await? {
+                Some(Change::Patch(patch)) => head = head.patched(&patch),
+                Some(Change::Trickle(pace)) => self.pacer = Some(Pacer::new(pace, self.link.clock, self.waits)),
+                // The request is delivered again before its answer is there or not at all; validation sees to that.
+                Some(Change::Copies { .. }) | None => {}
+            }
         }
         self.relay(&head).await
     }
@@ -91,6 +105,9 @@ impl Back<'_> {
         let mut kept = std::mem::take(self.kept).into_iter().peekable();
         let is_over = |answer: &Answer, more: bool| answer.is_whole() && answer.trailers.is_none() && !more;
         let ends = is_over(self.answer, kept.peek().is_some());
+        if let Some(pacer) = &mut self.pacer {
+            self.client.unless_gone(pacer.head(head.bytes())).await?;
+        }
         let span = self.client.head(head.response(), ends).await?;
         self.reply.status = Some(head.status);
         self.reply.retry_after = head.retry_after();
@@ -116,8 +133,7 @@ impl Back<'_> {
             let Some(piece) = piece else { break };
             let n = piece.len();
             let ends = is_over(self.answer, kept.peek().is_some());
-            let span = self.client.data(piece, ends).await?;
-            self.wrote(span);
+            self.data(piece, ends).await?;
             if !was_kept {
                 self.answer.took(n);
             }
@@ -137,10 +153,34 @@ impl Back<'_> {
         Ok(())
     }
 
+    /// Sends a piece of the body, perhaps slowly.
+    async fn data(&mut self, mut piece: Bytes, ends: bool) -> Result<(), Outcome> {
+        let slow = self.pacer.as_ref().filter(|pacer| pacer.slows(Part::Body)).map(Pacer::bytes);
+        while let Some(n) = slow.filter(|n| *n < piece.len()) {
+            self.pause().await?;
+            let span = self.client.data(piece.split_to(n), false).await?;
+            self.wrote(span);
+        }
+        if slow.is_some() {
+            self.pause().await?;
+        }
+        let span = self.client.data(piece, ends).await?;
+        self.wrote(span);
+        Ok(())
+    }
+
+    async fn pause(&mut self) -> Result<(), Outcome> {
+        if let Some(pacer) = &mut self.pacer {
+            self.client.unless_gone(pacer.next()).await?;
+        }
+        Ok(())
+    }
+
     /// Reads the body whole. Keeps it only when the client may still get it.
     async fn withhold(&mut self) -> Result<(), Outcome> {
         let keeps = self.decision.is_some_and(|d| match &d.fault.effect {
             Effect::GrpcStatus(status) => status.after_messages,
+            Effect::Malformed { .. } => true,
             effect => effect.may_go_on(),
         });
         let mut bytes = 0;
@@ -187,11 +227,12 @@ impl Back<'_> {
         self.decision.is_some_and(|d| d.fault.at == phase)
     }
 
-    async fn strike(&mut self) -> Result<(), Outcome> {
-        let Some(decision) = self.decision else { return Ok(()) };
+    async fn strike(&mut self) -> Result<Option<Change>, Outcome> {
+        let Some(decision) = self.decision else { return Ok(None) };
         let work = strike(decision, self.fault, self.link.clock, self.who.clone());
         match self.client.unless_gone(work).await? {
-            Onward::GoOn | Onward::Change(_) => Ok(()),
+            Onward::GoOn => Ok(None),
+            Onward::Change(change) => Ok(Some(change)),
             Onward::End(terminal) => Err(Outcome::Fault(terminal)),
         }
     }

@@ -69,6 +69,14 @@ impl ClientSide {
         }
     }
 
+    /// The number of the stream.
+    pub(super) fn stream(&self) -> u32 {
+        match &self.half {
+            Half::Silent(respond) => respond.stream_id().as_u32(),
+            Half::Speaking(stream) => stream.stream_id().as_u32(),
+        }
+    }
+
     /// Whether a final head was sent.
     pub(super) fn is_speaking(&self) -> bool {
         matches!(self.half, Half::Speaking(_))

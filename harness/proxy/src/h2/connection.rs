@@ -12,7 +12,7 @@ use http::Request;
 use judge::evidence::{ConnectionEnd, End};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
-use super::door::{Door, Fate, Order};
+use super::door::{Door, Fate, Last, Order};
 use super::socket::Socket;
 use super::uplink::Uplink;
 use super::{limits, stream};
@@ -58,7 +58,7 @@ type Http2 = Connection<Socket, Bytes>;
 
 /// What happens next on a connection.
 enum Event {
-    Arrival(Arrival),
+    Arrival(Box<Arrival>),
     /// It has ended, in order or not.
     Over(Option<h2::Error>),
     Order,
@@ -146,14 +146,14 @@ impl Driver<'_> {
         }
     }
 
-    fn take_up(&mut self, shared: &Arc<Shared>, arrival: Arrival, permit: Option<OwnedSemaphorePermit>) {
+    fn take_up(&mut self, shared: &Arc<Shared>, arrival: Box<Arrival>, permit: Option<OwnedSemaphorePermit>) {
         let at = self.link.clock.now();
         self.record.requests += 1;
         self.last_stream = arrival.1.stream_id().as_u32();
         let number = self.record.requests;
         let shared = Arc::clone(shared);
         self.link.tasks.spawn(async move {
-            stream::serve(shared, arrival, at, number).await;
+            stream::serve(shared, *arrival, at, number).await;
             drop(permit);
         });
     }
@@ -184,11 +184,13 @@ impl Driver<'_> {
                 () = written(&self.socket) => break,
             }
         }
-        if let Some((code, last)) = order.goaway {
-            let frame = goaway(code.0, last.unwrap_or(self.last_stream));
-            // An error says that the client is gone.
-            let _gone = self.socket.send(&frame).await;
-        }
+        let last = match &order.last {
+            Some(Last::GoAway(code, last)) => goaway(code.0, last.unwrap_or(self.last_stream)).to_vec(),
+            Some(Last::Bytes(bytes)) => bytes.clone(),
+            None => return,
+        };
+        // An error says that the client is gone.
+        let _gone = self.socket.send(&last).await;
     }
 
     /// The connection has ended by itself.
@@ -220,7 +222,7 @@ async fn next(http2: &mut Http2, socket: &Socket, room: bool) -> Event {
             return http2.poll_closed(cx).map(|closed| Event::Over(closed.err()));
         }
         pin!(http2.accept()).poll(cx).map(|next| match next {
-            Some(Ok(arrival)) => Event::Arrival(arrival),
+            Some(Ok(arrival)) => Event::Arrival(Box::new(arrival)),
             Some(Err(e)) => Event::Over(Some(e)),
             None => Event::Over(None),
         })

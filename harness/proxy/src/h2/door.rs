@@ -22,11 +22,20 @@ pub(super) struct Fate {
     pub(super) why: Option<Arc<str>>,
 }
 
+/// What goes out last, behind everything that was handed over.
+#[derive(Debug)]
+pub(super) enum Last {
+    /// GOAWAY with this code and last stream.
+    GoAway(Http2Code, Option<u32>),
+    /// Bytes in the place of a frame.
+    Bytes(Vec<u8>),
+}
+
 /// That, and how, the connection has to end.
 #[derive(Debug)]
 pub(super) struct Order {
-    /// Code and last stream of a GOAWAY that goes first.
-    pub(super) goaway: Option<(Http2Code, Option<u32>)>,
+    /// What goes out before.
+    pub(super) last: Option<Last>,
     /// RST instead of FIN.
     pub(super) is_reset: bool,
     pub(super) end: End,
@@ -37,18 +46,23 @@ pub(super) struct Order {
 impl Order {
     /// A fault cuts the connection.
     pub(super) fn cut() -> Self {
-        Self { goaway: None, is_reset: false, end: End::Cut, connection: ConnectionEnd::CutByFault, why: None }
+        Self { last: None, is_reset: false, end: End::Cut, connection: ConnectionEnd::CutByFault, why: None }
     }
 
     /// A fault sends it away.
     pub(super) fn goaway(code: Http2Code, last_stream: Option<u32>) -> Self {
-        Self { goaway: Some((code, last_stream)), ..Self::cut() }
+        Self { last: Some(Last::GoAway(code, last_stream)), ..Self::cut() }
+    }
+
+    /// A fault says something that is no HTTP/2 and cuts the connection.
+    pub(super) fn noise(bytes: Vec<u8>) -> Self {
+        Self { last: Some(Last::Bytes(bytes)), ..Self::cut() }
     }
 
     /// The upstream's connection is gone, and so is the client's.
     pub(super) fn upstream_gone(why: &str, is_reset: bool, goaway: Option<Http2Code>) -> Self {
         Self {
-            goaway: goaway.map(|code| (code, None)),
+            last: goaway.map(|code| Last::GoAway(code, None)),
             is_reset,
             end: End::UpstreamFailed,
             connection: ConnectionEnd::ByUpstream,

@@ -5,22 +5,20 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use h2::{Reason, RecvStream, SendStream};
-use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 use judge::evidence::{At, End};
 
 use super::answer::{Answer, Scope};
 use super::client::{ClientSide, Gone};
 use super::connection::Shared;
 use super::door::Order;
+use super::fields::fields_of;
 use super::grpc::{grpc_fields, status_fields, status_of};
 use super::stream::reason;
 use crate::http::draft::Draft;
 use crate::rules::{GrpcStatus, Http2Code};
 use crate::strike::Terminal;
 use crate::wire::Span;
-
-/// Fields that belong to connections of HTTP/1.1 and cannot be sent here.
-const OF_HTTP1: [&str; 5] = ["connection", "keep-alive", "proxy-connection", "transfer-encoding", "upgrade"];
 
 /// What the upstream still owes when the exchange is over for the client.
 #[derive(Debug)]
@@ -34,8 +32,8 @@ pub(super) enum Aftermath {
 #[derive(Debug)]
 pub(super) struct Owed {
     up: SendStream<Bytes>,
-    answer: Answer,
-    kept: Vec<Bytes>,
+    pub(super) answer: Answer,
+    pub(super) kept: Vec<Bytes>,
 }
 
 impl Aftermath {
@@ -61,7 +59,17 @@ impl Ending {
         match terminal {
             Terminal::Reset => self.reset(Reason::INTERNAL_ERROR).await,
             Terminal::RstStream(code) => self.reset(reason(code)).await,
-            Terminal::Close | Terminal::Malformed { .. } => self.cut(Order::cut()).await,
+            Terminal::Close => self.cut(Order::cut()).await,
+            Terminal::Malformed { kind, noise } => {
+                let last = match self.spoil(kind, noise).await {
+                    Ok(last) => last,
+                    Err(gone) => {
+                        self.told(Err(gone));
+                        return self.follow().await;
+                    }
+                };
+                self.cut(last).await;
+            }
             Terminal::GoAway { code, last_stream } => self.cut(Order::goaway(code, last_stream)).await,
             Terminal::Hang => return self.hang().await,
             Terminal::Reply { status, headers, body } => {
@@ -261,14 +269,4 @@ async fn await_answer(shared: &Shared, draft: &mut Draft, answer: &mut Answer) {
             draft.upstream.error = Some(why);
         }
     }
-}
-
-/// As the framing layer takes them. What it does not take, validation has refused, but for the fields of HTTP/1.1.
-fn fields_of(fields: impl Iterator<Item = (String, String)>) -> HeaderMap {
-    fields
-        .filter(|(name, _)| !OF_HTTP1.iter().any(|known| name.eq_ignore_ascii_case(known)))
-        .filter_map(|(name, value)| {
-            Some((HeaderName::try_from(name).ok()?, HeaderValue::from_bytes(value.as_bytes()).ok()?))
-        })
-        .collect()
 }

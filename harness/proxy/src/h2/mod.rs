@@ -11,12 +11,15 @@ mod client;
 mod connection;
 mod door;
 mod ending;
+mod fields;
 mod grpc;
 mod limits;
 mod socket;
+mod spoil;
 mod stream;
 mod there;
 mod uplink;
+mod upward;
 
 use std::sync::Arc;
 
@@ -27,6 +30,7 @@ use crate::link::Link;
 use connection::Driver;
 pub(crate) use grpc::grpc_fields;
 use socket::Socket;
+pub(crate) use upward::Whole;
 
 /// What every HTTP/2 connection begins with, as far as it can be taken for a request of HTTP/1.1.
 pub(crate) const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\n";

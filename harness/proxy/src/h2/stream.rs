@@ -13,14 +13,19 @@ use super::back::{Back, Outcome};
 use super::client::ClientSide;
 use super::connection::{Arrival, Shared};
 use super::ending::{Aftermath, Ending};
-use super::there::{Absorbed, Next, There, next, took};
+use super::fields::list_bytes;
+use super::there::{Next, There, next, took};
+use super::uplink::Line;
+use super::upward::{Absorbed, Upward, Whole, begin};
 use crate::engine::Strike;
+use crate::http::copies::{Copies, Message};
 use crate::http::draft::Draft;
 use crate::http::exchange::decide;
 use crate::http::head::RequestHead;
 use crate::http::intake::{Incoming, Intake};
-use crate::rules::Phase;
-use crate::strike::{Onward, strike};
+use crate::http::pace::{Pacer, Waits};
+use crate::rules::{Effect, Phase};
+use crate::strike::{Change, Onward, Pace, strike};
 
 /// What the parts of an exchange share.
 struct Exchange {
@@ -31,6 +36,11 @@ struct Exchange {
     draft: Draft,
     /// The proxy has answered `expect: 100-continue` itself.
     continued: bool,
+    /// The request, when a fault may deliver it again.
+    message: Option<Message>,
+    /// How slowly the request is delivered.
+    pace: Option<Pace>,
+    head_bytes: usize,
 }
 
 /// Serves one stream to its end.
@@ -41,7 +51,8 @@ pub(super) async fn serve(shared: Arc<Shared>, arrival: Arrival, at: At, number:
     let incoming = Incoming { head: head_of(&parts), arrived: at, head_at: at };
     let mut draft = Draft::new(link, shared.conn, &incoming);
     draft.intake = Intake::of_stream(declared(&parts), body.is_end_stream().then_some(at));
-    let is_too_long = list_bytes(&incoming.head.fields) > link.limits.head_bytes;
+    let head_bytes = list_bytes(incoming.head.fields.iter().map(|(name, value)| (name.len(), value.len())));
+    let is_too_long = head_bytes > link.limits.head_bytes;
     let decision = if is_too_long || shared.door.fate.get().is_some() {
         None
     } else {
@@ -49,40 +60,65 @@ pub(super) async fn serve(shared: Arc<Shared>, arrival: Arrival, at: At, number:
     };
     draft.enter(decision.as_ref().map(|d| d.rule.rule.id.clone()));
     let client = ClientSide::new(Arc::clone(&shared), respond);
-    let exchange = Exchange { shared, parts, body, client, draft, continued: false };
+    let exchange =
+        Exchange { shared, parts, body, client, draft, continued: false, message: None, pace: None, head_bytes };
     match decision {
         _ if is_too_long => {
             let why = format!("a header list of more than {} bytes", exchange.shared.link.limits.head_bytes);
             exchange.ending(Aftermath::Nothing).refuse(431, &why).await;
         }
         Some(decision) if decision.fault.at == Phase::Request => exchange.at_request(&decision).await,
+        Some(decision) if matches!(decision.fault.effect, Effect::Duplicate { .. }) => {
+            if let Some((exchange, absorbed)) = exchange.whole(&decision).await {
+                exchange.forward(Some(decision), Some(absorbed)).await;
+            }
+        }
         decision => exchange.forward(decision, None).await,
     }
 }
 
 impl Exchange {
     /// Reads the request whole and lets the fault strike before anything is forwarded.
-    async fn at_request(mut self, decision: &Strike) {
-        let link = Arc::clone(&self.shared.link);
-        let goes_on = decision.fault.effect.may_go_on();
-        let absorbed = match self.absorb(goes_on.then_some(link.limits.withheld_bytes)).await {
-            Ok(Some(absorbed)) => absorbed,
+    async fn at_request(self, decision: &Strike) {
+        let Some((mut exchange, absorbed)) = self.whole(decision).await else { return };
+        let link = Arc::clone(&exchange.shared.link);
+        let who = exchange.draft.at_gate();
+        let work = strike(decision, &mut exchange.draft.fault, link.clock, who);
+        match exchange.client.unless_gone(work).await {
+            Ok(Onward::End(terminal)) => return exchange.ending(Aftermath::Nothing).by_fault(terminal).await,
+            Err(gone) => return exchange.ending(Aftermath::Nothing).gone(gone).await,
+            Ok(Onward::Change(Change::Copies { times, after })) => {
+                let message = exchange.message.as_ref();
+                exchange.draft.copies = message.map(|message| Copies::start(&link, message, times, after));
+            }
+            Ok(Onward::Change(Change::Trickle(pace))) => exchange.pace = Some(pace),
+            // A head of an answer can only be changed once it is there; validation sees to that.
+            Ok(Onward::GoOn | Onward::Change(Change::Patch(_))) => {}
+        }
+        exchange.forward(None, Some(absorbed)).await;
+    }
+
+    /// Reads the request whole; `None` when the exchange is over with that.
+    async fn whole(mut self, decision: &Strike) -> Option<(Self, Absorbed)> {
+        let limit = self.shared.link.limits.withheld_bytes;
+        let keep = decision.fault.effect.may_go_on().then_some(limit);
+        match self.absorb(keep).await {
+            Ok(Some(absorbed)) => {
+                if matches!(decision.fault.effect, Effect::Duplicate { .. }) {
+                    self.message = Some(Message::Http2(Whole::new(&self.parts, &absorbed)));
+                }
+                return Some((self, absorbed));
+            }
             Ok(None) => {
-                let why = format!("a body of more than {} bytes cannot be withheld", link.limits.withheld_bytes);
-                return self.ending(Aftermath::Nothing).refuse(413, &why).await;
+                let why = format!("a body of more than {limit} bytes cannot be withheld");
+                self.ending(Aftermath::Nothing).refuse(413, &why).await;
             }
             Err(()) => {
                 let gone = self.client.gone().await;
-                return self.ending(Aftermath::Nothing).gone(gone).await;
+                self.ending(Aftermath::Nothing).gone(gone).await;
             }
-        };
-        let who = self.draft.at_gate();
-        let work = strike(decision, &mut self.draft.fault, link.clock, who);
-        match self.client.unless_gone(work).await {
-            Ok(Onward::GoOn | Onward::Change(_)) => self.forward(None, Some(absorbed)).await,
-            Ok(Onward::End(terminal)) => self.ending(Aftermath::Nothing).by_fault(terminal).await,
-            Err(gone) => self.ending(Aftermath::Nothing).gone(gone).await,
         }
+        None
     }
 
     /// Reads the body whole. Keeps its bytes when `keep` says how many at most; `None` when there are more. An error says
@@ -126,17 +162,23 @@ impl Exchange {
             Ok(Err(why)) => return self.upstream_failed(why, Scope::Connection { is_reset: true, goaway: None }).await,
             Err(gone) => return self.ending(Aftermath::Nothing).gone(gone).await,
         };
-        let is_over = match &absorbed {
-            Some(absorbed) => absorbed.pieces.is_empty() && absorbed.trailers.is_none(),
-            None => self.draft.intake.whole.is_some(),
-        };
-        let (response, mut up) = match line.sender.send_request(self.onward(), is_over) {
+        let waits = Waits::default();
+        let mut pacer = self.pace.map(|pace| Pacer::new(pace, link.clock, &waits));
+        if let Some(pacer) = &mut pacer
+            && let Err(gone) = self.client.unless_gone(pacer.head(self.head_bytes)).await
+        {
+            waits.onto(&mut self.draft.fault);
+            return self.ending(Aftermath::Nothing).gone(gone).await;
+        }
+        let is_over = absorbed.as_ref().map_or(self.draft.intake.whole.is_some(), Absorbed::is_empty);
+        let (response, up) = match begin(&mut line.sender, &self.parts, is_over) {
             Ok(both) => both,
             Err(e) => {
                 let Failure { why, scope } = Failure::from(e);
                 return self.upstream_failed(why, scope).await;
             }
         };
+        let mut upward = Upward { up };
         let mut answer = Answer::new(link.clock, response);
         let sent = SetOnce::new();
         let mut kept = Vec::<Bytes>::new();
@@ -146,9 +188,10 @@ impl Exchange {
             clock: link.clock,
             body: &mut self.body,
             sender: &mut line.sender,
-            up: &mut up,
+            upward: &mut upward,
             intake: &mut draft.intake,
             sent: &sent,
+            pacer,
         };
         let back = Back {
             link: &link,
@@ -162,6 +205,10 @@ impl Exchange {
             sent: &sent,
             continued: self.continued,
             kept: &mut kept,
+            message: self.message.as_ref(),
+            copies: &mut draft.copies,
+            waits: &waits,
+            pacer: None,
         };
         let outcome = tokio::select! {
             biased;
@@ -169,19 +216,26 @@ impl Exchange {
             () = there.run(absorbed, is_over) => None,
         };
         self.draft.upstream.sent = sent.get().copied().flatten();
+        waits.onto(&mut self.draft.fault);
         let outcome = match outcome {
             Some(outcome) => outcome,
             None => Outcome::Gone(self.client.gone().await),
         };
+        self.over(outcome, &line, Aftermath::owed(upward.up, answer, kept)).await;
+    }
+
+    /// Both directions came to an end.
+    async fn over(mut self, outcome: Outcome, line: &Line, owed: Aftermath) {
+        let link = Arc::clone(&self.shared.link);
         match outcome {
             Outcome::Replied => {
                 let at = self.draft.reply.last_byte.unwrap_or_else(|| link.clock.now());
                 self.draft.reply.ended(End::Replied, at);
             }
-            Outcome::Fault(terminal) => self.ending(Aftermath::owed(up, answer, kept)).by_fault(terminal).await,
-            Outcome::Gone(gone) => self.ending(Aftermath::owed(up, answer, kept)).gone(gone).await,
+            Outcome::Fault(terminal) => self.ending(owed).by_fault(terminal).await,
+            Outcome::Gone(gone) => self.ending(owed).gone(gone).await,
             Outcome::Failed(Failure { why, scope }) => {
-                drop((up, answer));
+                drop(owed);
                 let scope = match scope {
                     Scope::Connection { is_reset, goaway: None } => {
                         let end = line.end(link.limits.linger_time).await.unwrap_or_default();
@@ -196,18 +250,6 @@ impl Exchange {
 
     async fn upstream_failed(self, why: String, scope: Scope) {
         self.ending(Aftermath::Nothing).upstream_failed(why, scope).await;
-    }
-
-    /// The request as it goes on.
-    fn onward(&self) -> http::Request<()> {
-        let mut request = http::Request::new(());
-        *request.method_mut() = self.parts.method.clone();
-        *request.uri_mut() = self.parts.uri.clone();
-        // A request without an authority is written as one that came over HTTP/1.1; there is no other way to send it.
-        let is_complete = self.parts.uri.authority().is_some();
-        *request.version_mut() = if is_complete { http::Version::HTTP_2 } else { http::Version::HTTP_11 };
-        request.headers_mut().clone_from(&self.parts.headers);
-        request
     }
 
     fn ending(self, aftermath: Aftermath) -> Ending {
@@ -236,11 +278,6 @@ fn head_of(parts: &request::Parts) -> RequestHead {
 
 fn declared(parts: &request::Parts) -> Option<u64> {
     parts.headers.get("content-length")?.to_str().ok()?.parse().ok()
-}
-
-/// The size of a header list as HTTP/2 counts it: 32 bytes more for each field.
-fn list_bytes(fields: &[(String, String)]) -> usize {
-    fields.iter().map(|(name, value)| name.len() + value.len() + 32).sum()
 }
 
 /// What the framing layer calls a code.

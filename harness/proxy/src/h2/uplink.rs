@@ -72,9 +72,8 @@ impl Uplink {
         {
             return Ok(known.line.clone());
         }
-        let fresh = dial(link).await?;
-        let line = fresh.line.clone();
-        *kept = Some(fresh);
+        let (line, generation) = dial_at(link).await?;
+        *kept = Some(Kept { line: line.clone(), generation });
         Ok(line)
     }
 }
@@ -84,7 +83,13 @@ async fn is_alive(sender: &mut SendRequest<Bytes>) -> bool {
     poll_fn(|cx| Poll::Ready(!matches!(sender.poll_ready(cx), Poll::Ready(Err(_))))).await
 }
 
-async fn dial(link: &Link) -> Result<Kept, String> {
+/// A connection to the upstream that nobody else uses.
+pub(super) async fn dial(link: &Link) -> Result<Line, String> {
+    dial_at(link).await.map(|(line, _)| line)
+}
+
+/// A new connection, and the generation of the address that it leads to.
+async fn dial_at(link: &Link) -> Result<(Line, u64), String> {
     let traffic = Traffic::within(&link.flow.upstream);
     let (wire, generation) = tls::connect(link, traffic, Some(tls::HTTP_2)).await?;
     let handshake = limits::client(&link.limits).handshake(wire.into_io(Inbox::default()));
@@ -100,5 +105,5 @@ async fn dial(link: &Link) -> Result<Kept, String> {
         // Nobody else sets it.
         let _set = end.set(ended);
     });
-    Ok(Kept { line, generation })
+    Ok((line, generation))
 }

@@ -9,20 +9,22 @@ use judge::evidence::{Attempt, Delivery};
 
 use super::answer::{Answer, Upstream};
 use crate::clock::pause;
+use crate::h2;
 use crate::link::Link;
 use crate::sync::locked;
 
 /// A request as it is delivered again.
 #[derive(Debug, Clone)]
-pub(super) struct Message {
-    pub(super) method: String,
-    /// Head and body.
-    pub(super) bytes: Bytes,
+pub(crate) enum Message {
+    /// The bytes of its head and body.
+    Http1 { method: String, bytes: Bytes },
+    /// What its stream carries.
+    Http2(Arc<h2::Whole>),
 }
 
 /// The further deliveries of one request.
 #[derive(Debug, Default)]
-pub(super) struct Copies {
+pub(crate) struct Copies {
     deliveries: Mutex<Vec<Delivery>>,
     record: Mutex<Option<Record>>,
 }
@@ -46,7 +48,7 @@ impl Record {
 
 impl Copies {
     /// Delivers `message` so many times more, each so long behind the one before.
-    pub(super) fn start(link: &Arc<Link>, message: &Message, times: u32, after: Duration) -> Arc<Self> {
+    pub(crate) fn start(link: &Arc<Link>, message: &Message, times: u32, after: Duration) -> Arc<Self> {
         let deliveries = vec![Delivery::default(); usize::try_from(times).unwrap_or(usize::MAX)];
         let copies = Arc::new(Self { deliveries: Mutex::new(deliveries), record: Mutex::default() });
         for (index, nth) in (1..=times).enumerate() {
@@ -62,10 +64,16 @@ impl Copies {
     }
 
     async fn deliver(&self, link: &Link, message: &Message, index: usize) -> Result<(), String> {
+        let (method, bytes) = match message {
+            Message::Http1 { method, bytes } => (method, bytes),
+            Message::Http2(whole) => {
+                return whole.deliver(link, &|delivery| self.note(index, |d| *d = delivery)).await;
+            }
+        };
         let mut up = Upstream::dial(link).await?;
-        let span = up.wire.send(&message.bytes).await.map_err(|e| format!("the upstream broke off: {e}"))?;
+        let span = up.wire.send(bytes).await.map_err(|e| format!("the upstream broke off: {e}"))?;
         self.note(index, |delivery| delivery.sent = Some(span.last));
-        let mut answer = Answer::to(&message.method);
+        let mut answer = Answer::to(method);
         let limit = link.limits.late_answer_time;
         let drained = tokio::time::timeout(limit, answer.drain(&mut up.tap(), &link.limits)).await;
         self.note(index, |delivery| {

@@ -59,7 +59,7 @@ pub(crate) struct Draft {
     /// The scope that it belongs to.
     pub(super) scope: Option<Arc<str>>,
     /// Further deliveries of the request; the record waits for them.
-    pub(super) copies: Option<Arc<Copies>>,
+    pub(crate) copies: Option<Arc<Copies>>,
 }
 
 impl Draft {

@@ -109,7 +109,7 @@ async fn whole(
     };
     if exchange.decision.as_ref().is_some_and(|d| matches!(d.fault.effect, Effect::Duplicate { .. })) {
         let bytes = Bytes::from([head.raw.as_ref(), &body].concat());
-        exchange.message = Some(Message { method: head.method.clone(), bytes });
+        exchange.message = Some(Message::Http1 { method: head.method.clone(), bytes });
     }
     Ok((client, draft, body))
 }

@@ -92,7 +92,7 @@ fn is_framing(name: &[u8]) -> bool {
 }
 
 /// The same bytes for the same seed (xorshift), none of them a line end.
-fn noise_bytes(seed: u64) -> [u8; NOISE_BYTES] {
+pub(crate) fn noise_bytes(seed: u64) -> [u8; NOISE_BYTES] {
     let mut state = seed | 1;
     std::array::from_fn(|_| {
         state ^= state << 13;

@@ -3,15 +3,15 @@
 mod answer;
 mod back;
 pub(crate) mod body;
-mod copies;
+pub(crate) mod copies;
 pub(crate) mod draft;
 mod ending;
 pub(crate) mod exchange;
 mod forward;
 pub(crate) mod head;
 pub(crate) mod intake;
-mod malformed;
-mod pace;
+pub(crate) mod malformed;
+pub(crate) mod pace;
 mod patch;
 mod reply;
 mod there;

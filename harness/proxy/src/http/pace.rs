@@ -10,14 +10,14 @@ use crate::strike::Pace;
 
 /// Waits of one slow delivery, as asked for and as measured.
 #[derive(Debug, Default)]
-pub(super) struct Waits {
+pub(crate) struct Waits {
     requested_ns: AtomicU64,
     injected_ns: AtomicU64,
 }
 
 impl Waits {
     /// Puts them on record, if there were any.
-    pub(super) fn onto(&self, struck: &mut Option<Struck>) {
+    pub(crate) fn onto(&self, struck: &mut Option<Struck>) {
         let requested = self.requested_ns.load(Ordering::Acquire);
         if let Some(struck) = struck.as_mut().filter(|_| requested > 0) {
             struck.delay_requested_ns = Some(requested);
@@ -28,7 +28,7 @@ impl Waits {
 
 /// Sets the pace of one delivery.
 #[derive(Debug)]
-pub(super) struct Pacer<'a> {
+pub(crate) struct Pacer<'a> {
     pace: Pace,
     clock: Clock,
     waits: &'a Waits,
@@ -36,22 +36,31 @@ pub(super) struct Pacer<'a> {
 }
 
 impl<'a> Pacer<'a> {
-    pub(super) fn new(pace: Pace, clock: Clock, waits: &'a Waits) -> Self {
+    pub(crate) fn new(pace: Pace, clock: Clock, waits: &'a Waits) -> Self {
         Self { pace, clock, waits, begun: false }
     }
 
     /// Whether that part of the message is slow.
-    pub(super) fn slows(&self, part: Part) -> bool {
+    pub(crate) fn slows(&self, part: Part) -> bool {
         self.pace.part == Part::All || self.pace.part == part
     }
 
     /// How many bytes go out together.
-    pub(super) fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         self.pace.bytes
     }
 
+    /// Waits as long as a head of that size would take, for heads that cannot be sent in pieces.
+    pub(crate) async fn head(&mut self, bytes: usize) {
+        if self.slows(Part::Head) {
+            for _ in 0..bytes.div_ceil(self.bytes().max(1)) {
+                self.next().await;
+            }
+        }
+    }
+
     /// Waits before every piece but the first.
-    pub(super) async fn next(&mut self) {
+    pub(crate) async fn next(&mut self) {
         if std::mem::replace(&mut self.begun, true) {
             let from = self.clock.now();
             self.waits.requested_ns.fetch_add(nanos(self.pace.every), Ordering::AcqRel);

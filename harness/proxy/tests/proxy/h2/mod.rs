@@ -1,5 +1,6 @@
 //! HTTP/2 and gRPC over real sockets.
 
+mod changed;
 mod crowds;
 mod ends;
 mod faults;
