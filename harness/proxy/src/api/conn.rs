@@ -77,6 +77,6 @@ async fn call(
     };
     let mut response = hyper::Response::new(Outgoing::new(reply.content, run, pace));
     *response.status_mut() = reply.status;
-    *response.headers_mut() = reply.headers;
+    *response.headers_mut() = *reply.headers;
     response
 }

@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
+    /// Apart from the rest, so that a refusal stays small.
+    pub(crate) headers: Box<HeaderMap>,
     pub(crate) content: Content,
 }
 
@@ -81,7 +82,7 @@ impl Reply {
     }
 
     fn whole(status: u16, content_type: Option<&'static str>, body: Bytes) -> Self {
-        let mut headers = HeaderMap::new();
+        let mut headers = Box::new(HeaderMap::new());
         if let Some(content_type) = content_type {
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(content_type));
         }
