@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rcgen::{
-    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, date_time_ymd,
+    BasicConstraints, CertificateParams, DistinguishedName, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod,
+    KeyPair, KeyUsagePurpose, date_time_ymd,
 };
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::sign::CertifiedKey;
 
 use super::config::CertificateFault;
+use super::der::{distinguished, names};
 use super::error::TlsError;
 use super::pem::{CA, Chain};
 use super::provider;
@@ -29,6 +30,8 @@ pub(crate) struct Authority {
     issuer: Issuer<'static, KeyPair>,
     /// What goes behind a certificate of ours, so that it leads to the root. A generated CA is its own root.
     links: Vec<CertificateDer<'static>>,
+    /// Its own certificate names its key, and those that it signs may refer to that.
+    knows_key: bool,
 }
 
 impl Authority {
@@ -47,25 +50,34 @@ impl Authority {
         let now = since_epoch();
         good_for(&mut params, now.saturating_sub(DAY), now + CA_TIME);
         let cert = params.self_signed(&key)?;
-        Ok((Self { issuer: Issuer::new(params, key), links: Vec::new() }, cert.pem()))
+        Ok((Self { issuer: Issuer::new(params, key), links: Vec::new(), knows_key: true }, cert.pem()))
     }
 
     /// The CA of a given certificate and key.
     pub(super) fn given(chain: Chain) -> Result<Self, TlsError> {
-        let make = |e: rcgen::Error| TlsError::Identity { field: CA.both, reason: e.to_string() };
-        let Some(cert) = chain.certs.first().cloned() else {
-            return Err(make(rcgen::Error::CouldNotParseCertificate));
-        };
+        let unusable = |reason: &str| TlsError::Identity { field: CA.both, reason: reason.to_owned() };
         let PrivateKeyDer::Pkcs8(der) = &chain.key else {
-            let reason = "a CA's key has to be PKCS#8; `openssl pkcs8 -topk8 -nodes` makes one".to_owned();
-            return Err(TlsError::Identity { field: CA.both, reason });
+            return Err(unusable("a CA's key has to be PKCS#8; `openssl pkcs8 -topk8 -nodes` makes one"));
         };
-        let key = KeyPair::try_from(der).map_err(make)?;
-        let issuer = Issuer::from_ca_cert_der(&cert, key).map_err(make)?;
-        let certs = chain.certs.clone();
-        CertifiedKey::from_der(chain.certs, chain.key, &provider())
-            .map_err(|e| TlsError::Identity { field: CA.both, reason: e.to_string() })?;
-        Ok(Self { issuer, links: certs })
+        let key = KeyPair::try_from(der).map_err(|e| unusable(&e.to_string()))?;
+        let links = chain.certs.clone();
+        CertifiedKey::from_der(chain.certs, chain.key, &provider()).map_err(|e| unusable(&e.to_string()))?;
+        let names = links.first().and_then(|cert| names(cert)).ok_or_else(|| unusable("it is not a certificate"))?;
+        let odd = || unusable("its name has parts that a certificate cannot repeat; use a CA with a plain name");
+        let mut params = CertificateParams::default();
+        params.distinguished_name = distinguished(names.subject).ok_or_else(odd)?;
+        let knows_key = names.key_id.is_some();
+        if let Some(id) = names.key_id {
+            params.key_identifier_method = KeyIdMethod::PreSpecified(id.to_vec());
+        }
+        let subject = names.subject.to_vec();
+        let made = Self { issuer: Issuer::new(params, key), links, knows_key };
+        // A part that comes twice, for one, is repeated once: nobody would find the CA by that.
+        let probe = made.certify(&[], None).map_err(|e| unusable(&e.to_string()))?;
+        match probe.cert.first().and_then(|cert| self::names(cert)) {
+            Some(names) if names.issuer == subject => Ok(made),
+            _ => Err(odd()),
+        }
     }
 
     /// A certificate for these names, with what is wrong with it.
@@ -81,7 +93,7 @@ impl Authority {
         let key = KeyPair::generate()?;
         let mut params = CertificateParams::new(names)?;
         params.distinguished_name = named(names.first().map_or("chaos-proxy", String::as_str));
-        params.use_authority_key_identifier_extension = true;
+        params.use_authority_key_identifier_extension = self.knows_key;
         params.key_usages = vec![KeyUsagePurpose::DigitalSignature];
         params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
         let now = since_epoch();

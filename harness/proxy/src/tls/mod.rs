@@ -2,6 +2,7 @@
 
 mod authority;
 mod config;
+mod der;
 mod error;
 mod pem;
 mod scheme;
