@@ -18,6 +18,8 @@ const READERS: usize = 4;
 /// What the program may keep for one connection whose reader has stopped, in KiB. Its own buffers are a few of 16 KiB;
 /// the rest is what the allocator keeps.
 const KEPT_KIB: u64 = 1 << 10;
+/// What the first connection of a program costs it once, in KiB: pages of code, the first arenas.
+const FIRST_KIB: u64 = 4 << 10;
 
 /// An upstream that answers each request (one read) with [`ANSWER`] bytes and counts what it could hand over.
 async fn generous(head: bool, written: Arc<AtomicU64>) -> SocketAddr {
@@ -84,7 +86,7 @@ async fn readers_that_stop_are_not_read_for() {
         let handed_over = stalled(&written).await;
         assert!(handed_over < (READERS * ANSWER) as u64, "{kind} the upstream could hand over everything");
         let grown = program.resident().saturating_sub(resident);
-        assert!(grown <= KEPT_KIB * READERS as u64, "{kind} {grown} KiB for {READERS} readers that stopped");
+        assert!(grown <= FIRST_KIB + KEPT_KIB * READERS as u64, "{kind} {grown} KiB for {READERS} readers that stopped");
         let mut rest = vec![0; 1 << 20];
         for mut reader in readers {
             let mut got = 0;
@@ -97,7 +99,9 @@ async fn readers_that_stop_are_not_read_for() {
             let expected = ANSWER + if head { answer_head().len() } else { 0 };
             assert_eq!(got, expected, "{kind}");
         }
-        eventually("descriptors back at their floor", || program.descriptors() <= descriptors).await;
+        // A byte link keeps the pipe of each stream for the next one, two descriptors; its two sockets are gone.
+        let spare = if head { 0 } else { 2 * READERS };
+        eventually("descriptors back at their floor", || program.descriptors() <= descriptors + spare).await;
         assert!(program.runs());
     }
 }
@@ -126,7 +130,7 @@ async fn an_upstream_that_stops_reading_stops_its_client() {
         });
         stalled(&written).await;
         let grown = program.resident().saturating_sub(resident);
-        assert!(grown <= KEPT_KIB, "{kind} {grown} KiB");
+        assert!(grown <= FIRST_KIB + KEPT_KIB, "{kind} {grown} KiB");
         writer.abort();
         if kind == "--link" {
             eventually("descriptors back at their floor", || program.descriptors() <= descriptors).await;
