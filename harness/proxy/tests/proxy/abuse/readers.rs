@@ -86,7 +86,10 @@ async fn readers_that_stop_are_not_read_for() {
         let handed_over = stalled(&written).await;
         assert!(handed_over < (READERS * ANSWER) as u64, "{kind} the upstream could hand over everything");
         let grown = program.resident().saturating_sub(resident);
-        assert!(grown <= FIRST_KIB + KEPT_KIB * READERS as u64, "{kind} {grown} KiB for {READERS} readers that stopped");
+        assert!(
+            grown <= FIRST_KIB + KEPT_KIB * READERS as u64,
+            "{kind} {grown} KiB for {READERS} readers that stopped"
+        );
         let mut rest = vec![0; 1 << 20];
         for mut reader in readers {
             let mut got = 0;
