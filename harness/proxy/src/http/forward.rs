@@ -110,8 +110,7 @@ pub(super) async fn forward(
             Box::pin(end_by_fault(&exchange, terminal, client, draft, Aftermath::owed(up, answer))).await
         }
         Outcome::Spoiled(basis, kind, noise) => {
-            let spoilt = basis.spoil(kind, noise);
-            Box::pin(malformed(link, client, draft, &spoilt, Aftermath::owed(up, answer))).await
+            Box::pin(malformed(link, client, draft, &basis.spoil(kind, noise), Aftermath::owed(up, answer))).await
         }
         Outcome::Left(at) => left(link, draft, at, Aftermath::owed(up, answer)),
         Outcome::Unreadable(why) => Box::pin(refuse(link, client, draft, 400, why)).await,

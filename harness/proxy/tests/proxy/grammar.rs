@@ -179,11 +179,19 @@ fn the_examples_of_the_readme_are_valid() {
     }
 }
 
-// Proves that each slip is refused with the name of its field; the last column is part of the message.
+/// Reads each text as one rule: it is refused, and what is behind it is part of the message.
+fn named(cases: &[(String, &str)]) {
+    for (text, expected) in cases {
+        let error = rules_from_json(&format!("[{text}]")).expect_err("refused").to_string();
+        assert!(error.contains(expected), "{text}\n gave: {error}\n wanted: {expected}");
+    }
+}
+
+// Proves that each slip is refused with the name of its field.
 #[test]
 fn slips_are_named() {
     let fault = r#""fault":{"at":"request","effect":"close"}"#;
-    let cases = [
+    named(&[
         (format!(r#"{{"id":"r","fualt":1,{fault}}}"#), "unknown field `fualt`"),
         (format!(r#"{{"id":"",{fault}}}"#), "`id` must be 1 to 200 bytes"),
         (r#"{"id":"r"}"#.into(), "`fault` is missing"),
@@ -213,6 +221,32 @@ fn slips_are_named() {
         (format!(r#"{{"id":"r","ttl_ms":0,{fault}}}"#), "`ttl_ms` must be 1"),
         (r#"{"id":"r","fault":{"at":"response_body","effect":"close"}}"#.into(), "`fault.after_bytes` is missing"),
         (r#"{"id":"r","fault":{"at":"request","after_bytes":1,"effect":"close"}}"#.into(), "goes with"),
+        (r#"{"id":"r","match":{"key":"k"},"fault":{"at":"connect","effect":"reset"}}"#.into(), "`match` must be left out"),
+        (
+            r#"{"id":"r","schedule":{"sequence":{"steps":["skip"]}}}"#.into(),
+            "unknown step `skip`: write `pass` or a fault",
+        ),
+        (r#"{"id":"r","schedule":{"sequence":{"steps":["pass"]}}}"#.into(), "must have a fault among them"),
+        (
+            format!(r#"{{"id":"r","schedule":{{"sequence":{{"steps":[{{"at":"request","effect":"hang"}}]}}}},{fault}}}"#),
+            "`fault` must be left out beside a sequence",
+        ),
+        (
+            r#"{"id":"r","schedule":{"sequence":{"steps":[{"at":"request","effect":"hang"},{"at":"connect","effect":"reset"}]}}}"#
+                .into(),
+            "must strike all at `connect` or none",
+        ),
+        (
+            r#"{"id":"r","schedule":{"sequence":{"steps":[{"at":"request","effect":"hnag"}]}}}"#.into(),
+            "unknown variant `hnag`",
+        ),
+    ]);
+}
+
+// Proves the same of the fields of effects.
+#[test]
+fn slips_of_effects_are_named() {
+    named(&[
         (r#"{"id":"r","fault":{"at":"request","effect":{"delay":{"ms":-1}}}}"#.into(), "`fault.effect.delay.ms` must be"),
         (
             r#"{"id":"r","fault":{"at":"request","effect":{"delay":{"uniform":{"lo_ms":2,"hi_ms":1}}}}}"#.into(),
@@ -266,30 +300,7 @@ fn slips_are_named() {
             r#"{"id":"r","fault":{"at":"request","effect":{"delay":{"normal":{"mean_ms":1,"sd_ms":-1}}}}}"#.into(),
             "`fault.effect.delay.normal.sd_ms` must be",
         ),
-        (r#"{"id":"r","match":{"key":"k"},"fault":{"at":"connect","effect":"reset"}}"#.into(), "`match` must be left out"),
-        (
-            r#"{"id":"r","schedule":{"sequence":{"steps":["skip"]}}}"#.into(),
-            "unknown step `skip`: write `pass` or a fault",
-        ),
-        (r#"{"id":"r","schedule":{"sequence":{"steps":["pass"]}}}"#.into(), "must have a fault among them"),
-        (
-            format!(r#"{{"id":"r","schedule":{{"sequence":{{"steps":[{{"at":"request","effect":"hang"}}]}}}},{fault}}}"#),
-            "`fault` must be left out beside a sequence",
-        ),
-        (
-            r#"{"id":"r","schedule":{"sequence":{"steps":[{"at":"request","effect":"hang"},{"at":"connect","effect":"reset"}]}}}"#
-                .into(),
-            "must strike all at `connect` or none",
-        ),
-        (
-            r#"{"id":"r","schedule":{"sequence":{"steps":[{"at":"request","effect":"hnag"}]}}}"#.into(),
-            "unknown variant `hnag`",
-        ),
-    ];
-    for (text, expected) in cases {
-        let error = rules_from_json(&format!("[{text}]")).expect_err("refused").to_string();
-        assert!(error.contains(expected), "{text}\n gave: {error}\n wanted: {expected}");
-    }
+    ]);
 }
 
 // Proves the table of phases and effects: each effect is valid exactly where it can happen, and a refusal says what can.

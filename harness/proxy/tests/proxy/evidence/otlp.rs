@@ -172,7 +172,7 @@ async fn a_call_without_a_trace_gets_its_own() {
     assert_eq!(ids.len(), 3);
     for (trace, span) in &ids {
         let (trace, span) = (trace.as_str().expect("text"), span.as_str().expect("text"));
-        assert!(trace.len() == 32 && span.len() == 16 && trace.trim_start_matches('0') != "", "{trace} {span}");
+        assert!(trace.len() == 32 && span.len() == 16 && !trace.trim_start_matches('0').is_empty(), "{trace} {span}");
     }
     ids.sort_by_key(|id| format!("{id:?}"));
     ids.dedup();
