@@ -89,7 +89,10 @@ async fn it_takes_toxiproxys_place() {
     let config = format!("-config={config}");
     let mut server = Server::start(called("toxiproxy", &["-host=127.0.0.1", "-port", "0", &config, "-proxy-metrics"]));
     let (lines, api) = server.until(SERVING);
-    assert!(lines.iter().all(|line| line["version"] == TOXIPROXY_VERSION && line["level"] == "info"), "{lines:?}");
+    // In a container a proxy on a loopback address is warned about too.
+    let is_good =
+        |line: &Value| line["version"] == TOXIPROXY_VERSION && ["info", "warn"].iter().any(|l| line["level"] == *l);
+    assert!(lines.iter().all(is_good), "{lines:?}");
     let populated = lines.iter().find(|line| line["message"] == "Populated proxies from file").expect("a line");
     assert_eq!(populated["proxies"], 1);
     let at = lines.iter().find(|line| line["name"] == "db").and_then(|line| line["proxy"].as_str()).expect("db");
