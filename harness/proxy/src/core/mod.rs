@@ -74,6 +74,8 @@ impl Core {
         for link in self.all() {
             self.end(&link).await;
         }
+        // Every window has its end in the log.
+        self.engine.disarm_all();
         self.log.close();
         if let Some(export) = self.export.get() {
             export.finish().await;

@@ -1,5 +1,6 @@
 //! Where spans are sent to, and as whom.
 
+use super::post::Collector;
 use crate::api::decoded;
 
 /// What the exporter calls itself by default.
@@ -63,7 +64,7 @@ impl OtlpConfig {
     /// both, `OTEL_SERVICE_NAME` and `OTEL_SDK_DISABLED`.
     ///
     /// # Errors
-    /// When the headers cannot be read, or the environment alone asks for an export in another protocol.
+    /// When the endpoint or the headers are not usable, or the environment alone asks for an export in another protocol.
     pub fn from_env(endpoint: Option<&str>, var: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, OtlpError> {
         let var = |name: &str| var(name).filter(|value| !value.trim().is_empty());
         let of_traces = |what: &str| {
@@ -90,6 +91,7 @@ impl OtlpConfig {
         if let Some(service) = var("OTEL_SERVICE_NAME") {
             config.service = service;
         }
+        Collector::of(&config)?;
         Ok(Some(config))
     }
 }

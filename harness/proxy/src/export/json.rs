@@ -40,10 +40,6 @@ impl Attributes {
         self.add(key, value.map(|value| json!({ "intValue": value.to_string() })));
     }
 
-    pub(super) fn flag(&mut self, key: &str, value: bool) {
-        self.add(key, value.then(|| json!({ "boolValue": true })));
-    }
-
     fn add(&mut self, key: &str, value: Option<Value>) {
         if let Some(value) = value {
             self.0.push(json!({ "key": key, "value": value }));

@@ -42,7 +42,7 @@ impl Export {
         let collector = Collector::of(config)?;
         let queue = Arc::new(Queue::default());
         let spans = Spans::new(clock.base(), seed);
-        let reading = tokio::spawn(read(log.subscribe(), spans, clock, Arc::clone(&queue)));
+        let reading = tokio::spawn(read(log.subscribe(), spans, Arc::clone(&queue)));
         let resource = json::resource(&config.service);
         let sending = tokio::spawn(post::send_all(collector, resource, Arc::clone(&queue), log.clone(), clock));
         Ok(Self { queue, reading, sending })
@@ -73,7 +73,7 @@ impl Drop for Export {
 }
 
 /// Turns records into spans. It never waits for the collector, so that it keeps up with the log.
-async fn read(mut live: Subscription, mut spans: Spans, clock: Clock, queue: Arc<Queue>) {
+async fn read(mut live: Subscription, mut spans: Spans, queue: Arc<Queue>) {
     loop {
         match live.next().await {
             Ok(entry) => {
@@ -85,7 +85,5 @@ async fn read(mut live: Subscription, mut spans: Spans, clock: Clock, queue: Arc
             Err(RecvError::Closed) => break,
         }
     }
-    // Faults that nobody disarmed end with the proxy.
-    spans.still_open(clock.now()).into_iter().for_each(|span| queue.push(span));
     queue.close();
 }

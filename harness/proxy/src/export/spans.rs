@@ -41,13 +41,6 @@ impl Spans {
         }
     }
 
-    /// Spans of the faults that are in force still.
-    pub(super) fn still_open(&mut self, now: At) -> Vec<String> {
-        let mut open: Vec<_> = std::mem::take(&mut self.open).into_values().collect();
-        open.sort_by_key(|edge| edge.at);
-        open.iter().map(|armed| self.window(armed, armed, now, true)).collect()
-    }
-
     fn edge(&mut self, edge: &FaultEdge) -> Option<String> {
         let key = (edge.kind, edge.link.clone(), edge.rule.clone());
         match edge.change {
@@ -64,7 +57,7 @@ impl Spans {
             EdgeChange::Changed => None,
             EdgeChange::Disarmed => {
                 let armed = self.open.remove(&key)?;
-                Some(self.window(&armed, edge, edge.at, false))
+                Some(self.window(&armed, edge))
             }
         }
     }
@@ -74,7 +67,7 @@ impl Spans {
         self.ids.of(About::Window { kind, link: &edge.link, rule: &edge.rule, since: since.0 })
     }
 
-    fn window(&self, armed: &FaultEdge, last: &FaultEdge, end: At, is_open: bool) -> String {
+    fn window(&self, armed: &FaultEdge, last: &FaultEdge) -> String {
         let mut attributes = Attributes::default();
         attributes.text("chaos.kind", Some(kind(armed.kind)));
         attributes.text("chaos.rule", Some(&armed.rule));
@@ -83,16 +76,15 @@ impl Spans {
         attributes.text("chaos.scope", armed.scope.as_deref());
         attributes.number("chaos.seed", Some(self.seed));
         attributes.number("chaos.epoch", Some(armed.epoch));
-        attributes.number("chaos.epoch.disarmed", (!is_open).then_some(last.epoch));
+        attributes.number("chaos.epoch.disarmed", Some(last.epoch));
         attributes.number("chaos.fired", last.fired);
-        attributes.flag("chaos.in_force_at_exit", is_open);
         let span = Span {
             ids: self.window_ids(armed, armed.at),
             parent: None,
             name: format!("{} {} in force", kind(armed.kind), armed.rule),
             kind: Kind::Internal,
             start: self.time.to_wall(armed.at),
-            end: self.time.to_wall(end),
+            end: self.time.to_wall(last.at),
             failed: false,
             attributes,
             link: None,
@@ -103,6 +95,7 @@ impl Spans {
     fn attempt(&self, a: &Attempt, fault: &Struck) -> String {
         let (own_trace, span) = self.ids.of(About::Attempt(a.seq));
         let mut attributes = self.common(fault, &a.link, a.conn);
+        attributes.text("chaos.scope", a.scope.as_deref());
         attributes.text("chaos.key", a.key.as_deref());
         attributes.number("chaos.ordinal", Some(u64::from(a.ordinal)));
         attributes.text("chaos.outcome", Some(end_word(a.reply.end)));
@@ -111,6 +104,7 @@ impl Spans {
         attributes.text("http.request.method", Some(&a.method));
         attributes.text("url.path", Some(a.path.split('?').next().unwrap_or_default()));
         attributes.number("http.response.status_code", a.reply.status.map(u64::from));
+        attributes.number("rpc.grpc.status_code", a.reply.grpc_status.map(u64::from));
         let span = Span {
             ids: (a.context.map_or(own_trace, |context| context.trace), span),
             parent: a.context.map(|context| context.parent),

@@ -1,6 +1,6 @@
 //! How much memory a record takes, for the log's limit in bytes.
 
-use judge::evidence::{Attempt, Connection, FaultEdge, Record, Struck};
+use judge::evidence::{Attempt, Connection, Delivery, FaultEdge, Record, Struck};
 
 /// The record itself, its two counters behind the reference, and its place in the log.
 const FIXED: usize = size_of::<Record>() + 3 * size_of::<usize>();
@@ -27,6 +27,8 @@ fn attempt(a: &Attempt) -> usize {
         + text(&a.body.sha256)
         + text(&a.upstream.error)
         + text(&a.reply.retry_after)
+        + text(&a.scope)
+        + a.upstream.deliveries.iter().map(|d| size_of::<Delivery>() + text(&d.error)).sum::<usize>()
         + a.fault.as_ref().map_or(0, struck)
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use chaos_proxy::{DEFAULT_LOG_LIMIT, LinkConfig};
+use chaos_proxy::{DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, LinkConfig};
 
 use crate::flags::{Flag, Words};
 
@@ -38,6 +38,7 @@ pub(crate) struct Args {
     pub(crate) ca_out: Option<PathBuf>,
     pub(crate) seed: u64,
     pub(crate) log_limit: usize,
+    pub(crate) log_bytes: usize,
     /// `host:port` of the control plane, if there is one.
     pub(crate) api: Option<String>,
     /// A Toxiproxy configuration file.
@@ -84,6 +85,7 @@ impl Reading {
             ca_out: None,
             seed: 0,
             log_limit: DEFAULT_LOG_LIMIT,
+            log_bytes: DEFAULT_LOG_BYTES,
             api: None,
             config: None,
             proxy_metrics: false,
@@ -105,6 +107,7 @@ impl Reading {
             "key-header" => self.key_header = words.value(flag)?,
             "seed" => args.seed = seed(role, &flag.written, &words.value(flag)?)?,
             "log-limit" => args.log_limit = number(&flag.written, &words.value(flag)?)?,
+            "log-bytes" => args.log_bytes = number(&flag.written, &words.value(flag)?)?,
             "host" => self.host = Some(words.value(flag)?),
             "port" => self.port = Some(words.value(flag)?),
             "config" => args.config = Some(words.value(flag)?.into()),

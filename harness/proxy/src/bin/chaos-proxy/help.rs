@@ -56,6 +56,7 @@ Options
   --key-header NAME   header field with the idempotency key (default: Idempotency-Key)
   --seed N            seed of every random decision (default: 0)
   --log-limit N       records that may wait to be written before new ones are dropped (default: 250000)
+  --log-bytes N       bytes of memory that they may take (default: 268435456)
   --help, --version
 
 Flags may have one dash or two, and their value after a blank or after `=`. LOG_LEVEL=info (trace, debug, info, warn,

@@ -43,9 +43,8 @@ pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
     // With neither a file nor an API nobody reads the log: it then only counts.
     let log_limit = if args.events.is_some() || args.api.is_some() { args.log_limit } else { 0 };
     let config = ProxyConfig::new(args.links.clone()).seed(args.seed).log_limit(log_limit);
-    let otlp = OtlpConfig::from_env(args.otlp.as_deref(), |name| std::env::var(name).ok());
-    let otlp = otlp.map_err(|e| Failure::new(USAGE, e))?;
-    let config = config.toxiproxy_quirks(args.quirks).otlp(otlp);
+    let otlp = collector(&args, &journal)?;
+    let config = config.toxiproxy_quirks(args.quirks).log_bytes(args.log_bytes).otlp(otlp);
     let time = config.time;
     let proxy = Proxy::start(config).await.map_err(|e| Failure::new(start_code(&e), e))?;
     let armed = proxy.arm_all(rules).map_err(|e| Failure::new(USAGE, e))?;
@@ -66,13 +65,12 @@ pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
     journal.log(Level::Info, "Shutdown started", &[]);
     // Before the API is gone, and the rules that it keeps.
     let reports = proxy.rule_reports();
-    if let Some(api) = api
-        && !api.shutdown().await
-    {
+    let log = proxy.log();
+    // Together: streams of events end with the log, and calls in flight are answered meanwhile.
+    let (answered, ()) = tokio::join!(end_api(api), proxy.shutdown());
+    if !answered {
         journal.log(Level::Warn, "some calls of the API were still in flight after 30 s", &[]);
     }
-    let log = proxy.log();
-    proxy.shutdown().await;
     if let Some((events, path)) = events {
         events.finish(&log).map_err(|e| unwritable(path, &e))?;
     }
@@ -109,6 +107,25 @@ fn write_ca(proxy: &Proxy, path: &Path) -> Result<(), Failure> {
     let pem = proxy.ca_pem().map_err(|e| Failure::new(FAILED, e))?;
     std::fs::write(path, pem)
         .map_err(|e| Failure::new(FAILED, format!("cannot write the CA's certificate to {}: {e}", path.display())))
+}
+
+async fn end_api(api: Option<ApiServer>) -> bool {
+    match api {
+        Some(api) => api.shutdown().await,
+        None => true,
+    }
+}
+
+/// Where spans go. A wrong flag ends the program; what stands in the environment may be meant for others.
+fn collector(args: &Args, journal: &Journal) -> Result<Option<OtlpConfig>, Failure> {
+    match OtlpConfig::from_env(args.otlp.as_deref(), |name| std::env::var(name).ok()) {
+        Ok(config) => Ok(config),
+        Err(e) if args.otlp.is_some() => Err(Failure::new(USAGE, e)),
+        Err(e) => {
+            journal.log(Level::Warn, format!("faults are not exported: {e}"), &[]);
+            Ok(None)
+        }
+    }
 }
 
 async fn serve_api(proxy: &Proxy, args: &Args, journal: &Journal) -> Result<Option<ApiServer>, Failure> {

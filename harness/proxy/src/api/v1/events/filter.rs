@@ -49,7 +49,7 @@ struct Facts<'a> {
 impl<'a> Facts<'a> {
     fn of(record: &'a Record) -> Self {
         match record {
-            Record::Attempt(a) => Self { kind: "attempt", link: &a.link, scope: None },
+            Record::Attempt(a) => Self { kind: "attempt", link: &a.link, scope: a.scope.as_deref() },
             Record::Connection(c) => Self { kind: "connection", link: &c.link, scope: None },
             Record::Edge(e) => Self { kind: "edge", link: &e.link, scope: e.scope.as_deref() },
             // The proxy writes nothing else.
