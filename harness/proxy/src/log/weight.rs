@@ -28,7 +28,7 @@ fn attempt(a: &Attempt) -> usize {
         + text(&a.upstream.error)
         + text(&a.reply.retry_after)
         + text(&a.scope)
-        + a.upstream.deliveries.iter().map(|d| size_of::<Delivery>() + text(&d.error)).sum::<usize>()
+        + a.upstream.copies.iter().map(|d| size_of::<Delivery>() + text(&d.error)).sum::<usize>()
         + a.fault.as_ref().map_or(0, struck)
 }
 
