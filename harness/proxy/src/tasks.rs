@@ -1,15 +1,17 @@
-//! Background tasks of a proxy: none is forgotten, and a panic in one is raised again at shutdown.
+//! Background tasks of a link: none is forgotten, and a panic in one is raised again at shutdown.
 
 use std::any::Any;
 use std::sync::Mutex;
 
+use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
 
 use crate::sync::locked;
 
-/// The tasks of one proxy.
-#[derive(Default)]
+/// The tasks of one link.
 pub(crate) struct Tasks {
+    /// Where they run, whoever starts them: the control plane has a runtime of its own.
+    runtime: Handle,
     state: Mutex<State>,
 }
 
@@ -27,6 +29,14 @@ impl std::fmt::Debug for Tasks {
 }
 
 impl Tasks {
+    pub(crate) fn on(runtime: Handle) -> Self {
+        Self { runtime, state: Mutex::default() }
+    }
+
+    pub(crate) fn runtime(&self) -> &Handle {
+        &self.runtime
+    }
+
     /// Starts a task. After [`Tasks::stop`] it is dropped at once instead.
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let mut state = locked(&self.state);
@@ -39,7 +49,7 @@ impl Tasks {
             drop(task);
             return;
         }
-        state.set.spawn(task);
+        state.set.spawn_on(task, &self.runtime);
     }
 
     /// Takes tasks again after [`Tasks::stop`].
@@ -86,7 +96,7 @@ mod tests {
     // Proves that a panic in a task survives until the tasks are stopped, also when it was reaped before.
     #[tokio::test]
     async fn a_panic_is_kept() {
-        let tasks = Tasks::default();
+        let tasks = Tasks::on(Handle::current());
         tasks.spawn(async { panic!("boom") });
         tokio::task::yield_now().await;
         tasks.spawn(async {});

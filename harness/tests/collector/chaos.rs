@@ -29,11 +29,11 @@ async fn upstream() -> std::net::SocketAddr {
 /// Bound by equality with the proxy's log; both run on one time axis.
 #[tokio::test]
 async fn faults_join_the_callers_trace() {
-    let collector = start().await;
+    let mut collector = start().await;
     let link = LinkConfig::http("bank").upstream(upstream().await).key_header("Idempotency-Key");
     let otlp = OtlpConfig::new(collector.http_endpoint());
     let proxy = Proxy::start(ProxyConfig::new([link]).time(TIME).seed(7).otlp(Some(otlp))).await.expect("start");
-    let lost = Rule::new("lost", Fault::reply_lost(Effect::Reset)).schedule(Schedule::FailFirst { n: 1 });
+    let lost = Rule::new("lost", Fault::reply_lost(Effect::Reset)).schedule(Schedule::fail_first(1));
     let armed = proxy.arm(lost).expect("arm");
     let caller = context(1, 2);
     for _ in 0..2 {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
@@ -20,6 +21,8 @@ pub const MAX_API_BODY_BYTES: usize = 8 << 20;
 pub const MAX_API_CONNECTIONS: u32 = 1024;
 /// How long calls in flight are waited for when the server stops.
 pub(crate) const DRAIN_TIME: Duration = Duration::from_secs(30);
+/// Threads of the control plane: one more than a single call with a large body can keep busy.
+const API_THREADS: usize = 2;
 /// Pause after a failed `accept`, which is out of descriptors or memory: trying again at once would only spin.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(10);
 /// What a connection too many is told.
@@ -36,6 +39,43 @@ pub enum ApiError {
         /// The system's reason.
         source: io::Error,
     },
+    /// Its threads do not start.
+    #[error("the API's threads do not start: {source}; raise the limit of processes or threads")]
+    Threads {
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+/// The threads of the control plane: its own, so that the thousands of connections that a call may wake do not stand
+/// before its answer.
+#[derive(Debug)]
+struct Threads {
+    handle: Handle,
+    /// There until it is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl Threads {
+    fn start() -> io::Result<Self> {
+        let mut builder = Builder::new_multi_thread();
+        let runtime = builder.worker_threads(API_THREADS).thread_name("chaos-proxy-api").enable_all().build()?;
+        Ok(Self { handle: runtime.handle().clone(), runtime: Some(runtime) })
+    }
+
+    fn adopt(&self, listener: std::net::TcpListener) -> io::Result<TcpListener> {
+        let _there = self.handle.enter();
+        TcpListener::from_std(listener)
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            // Without waiting: whoever drops it may be a task, which must not wait for threads.
+            runtime.shutdown_background();
+        }
+    }
 }
 
 /// A running control plane. Dropping it closes its port and cuts its connections; the links go on.
@@ -45,6 +85,7 @@ pub struct ApiServer {
     run: watch::Sender<Run>,
     room: Arc<Semaphore>,
     accepting: JoinHandle<()>,
+    _threads: Threads,
 }
 
 impl ApiServer {
@@ -60,11 +101,13 @@ impl ApiServer {
         let failed = |source| ApiError::Listen { address: address.to_owned(), source };
         let listener = listen(address).await.map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
+        let threads = Threads::start().map_err(|source| ApiError::Threads { source })?;
+        let listener = threads.adopt(listener).map_err(failed)?;
         let api = Arc::new(Api::new(core, options, address));
         let (run, running) = watch::channel(Run::Serving);
         let room = Arc::new(Semaphore::new(MAX_API_CONNECTIONS as usize));
-        let accepting = tokio::spawn(accept(listener, api, Arc::clone(&room), running));
-        Ok(Self { address, run, room, accepting })
+        let accepting = threads.handle.spawn(accept(listener, api, Arc::clone(&room), running));
+        Ok(Self { address, run, room, accepting, _threads: threads })
     }
 
     /// Where it listens.
@@ -90,11 +133,13 @@ impl Drop for ApiServer {
 }
 
 /// Binds the first address that the text names, IPv4 before IPv6: `localhost` is 127.0.0.1 for most clients.
-async fn listen(address: &str) -> io::Result<TcpListener> {
+async fn listen(address: &str) -> io::Result<std::net::TcpListener> {
     let address = if address.starts_with(':') { format!("[::]{address}") } else { address.to_owned() };
     let mut found: Vec<SocketAddr> = tokio::net::lookup_host(&address).await?.collect();
     found.sort_by_key(SocketAddr::is_ipv6);
-    TcpListener::bind(&found[..]).await
+    let listener = std::net::TcpListener::bind(&found[..])?;
+    listener.set_nonblocking(true)?;
+    Ok(listener)
 }
 
 async fn accept(listener: TcpListener, api: Arc<Api>, room: Arc<Semaphore>, run: watch::Receiver<Run>) {
@@ -141,6 +186,7 @@ mod tests {
         let core = Arc::new(Core::new(&ProxyConfig::new([])));
         let listener = listen("127.0.0.1:0").await.expect("listener");
         let address = listener.local_addr().expect("address");
+        let listener = TcpListener::from_std(listener).expect("listener");
         let api = Arc::new(Api::new(core, ApiOptions::default(), address));
         let (_run, running) = watch::channel(Run::Serving);
         let room = Arc::new(Semaphore::new(1));

@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
+use tokio::runtime::Handle;
+
 use crate::clock::Clock;
 use crate::config::ProxyConfig;
 use crate::engine::Engine;
@@ -33,11 +35,14 @@ pub(crate) struct Core {
     links: RwLock<BTreeMap<String, Arc<Link>>>,
     next_link: AtomicU64,
     conns: Arc<AtomicU64>,
+    /// Where the data plane runs; the control plane has a runtime of its own.
+    pub(crate) runtime: Handle,
     export: OnceLock<Export>,
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 impl Core {
+    /// Its data plane runs where this is called.
     pub(crate) fn new(config: &ProxyConfig) -> Self {
         let clock = Clock::new(config.time);
         let log = Log::new(config.log_limit, config.log_bytes);
@@ -51,6 +56,7 @@ impl Core {
             links: RwLock::default(),
             next_link: AtomicU64::new(0),
             conns: Arc::default(),
+            runtime: Handle::current(),
             export: OnceLock::new(),
             panic: Mutex::default(),
         }
@@ -108,6 +114,7 @@ impl Core {
             engine: Arc::clone(&self.engine),
             log: self.log.clone(),
             conns: Arc::clone(&self.conns),
+            runtime: self.runtime.clone(),
         }
     }
 

@@ -4,13 +4,16 @@ use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::runtime::Handle;
 
 use crate::error::ProxyError;
 
 /// How long the name of a host to listen on may take to resolve.
 const RESOLVE_TIME: Duration = Duration::from_secs(5);
 
+/// Connections that wait in the kernel until they are accepted.
+const BACKLOG: u32 = 1024;
 /// Why a text is not an address to listen on.
 const MISSING_PORT: &str = "missing port in address";
 
@@ -51,11 +54,15 @@ pub(crate) async fn resolve(link: &str, text: &str) -> Result<Vec<SocketAddr>, P
 }
 
 /// Binds the first of `addresses` that the machine has.
-pub(super) async fn bind(link: &str, addresses: &[SocketAddr]) -> Result<(TcpListener, SocketAddr), ProxyError> {
+pub(super) fn bind(
+    runtime: &Handle,
+    link: &str,
+    addresses: &[SocketAddr],
+) -> Result<(TcpListener, SocketAddr), ProxyError> {
     let mut last = None;
     for &address in addresses {
         let failed = |source| ProxyError::Listen { link: link.to_owned(), address, source };
-        match TcpListener::bind(address).await.and_then(|l| l.local_addr().map(|a| (l, a))) {
+        match listen(runtime, address) {
             Ok(bound) => return Ok(bound),
             // The machine has no such family or address; another one of the name may do.
             Err(e) if is_absent(&e) => last = Some(failed(e)),
@@ -65,6 +72,18 @@ pub(super) async fn bind(link: &str, addresses: &[SocketAddr]) -> Result<(TcpLis
     let nothing =
         || ProxyError::BadListen { link: link.to_owned(), address: String::new(), reason: MISSING_PORT.into() };
     Err(last.unwrap_or_else(nothing))
+}
+
+/// The socket belongs to the runtime of the data plane, whoever asks for it.
+fn listen(runtime: &Handle, address: SocketAddr) -> io::Result<(TcpListener, SocketAddr)> {
+    let _there = runtime.enter();
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // A port whose last connections are still in their final wait may be had again.
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    let listener = socket.listen(BACKLOG)?;
+    let bound = listener.local_addr()?;
+    Ok((listener, bound))
 }
 
 fn is_absent(error: &io::Error) -> bool {

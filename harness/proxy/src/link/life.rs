@@ -27,7 +27,8 @@ impl Link {
     /// Binds its port without accepting yet. It may be called once, before [`Link::open`].
     pub(crate) async fn bind(&self) -> Result<SocketAddr, ProxyError> {
         let listen = self.listen();
-        let (listener, address) = address::bind(&self.name, &address::resolve(&self.name, &listen).await?).await?;
+        let (listener, address) =
+            address::bind(self.tasks.runtime(), &self.name, &address::resolve(&self.name, &listen).await?)?;
         self.settle_at(listener, address);
         Ok(address)
     }
@@ -137,7 +138,7 @@ impl Link {
     /// failure.
     async fn relocate(self: &Arc<Self>, text: &str, addresses: &[SocketAddr]) -> Result<(), ProxyError> {
         let old = self.bound();
-        let first = address::bind(&self.name, addresses).await;
+        let first = address::bind(self.tasks.runtime(), &self.name, addresses);
         let same_port = old.is_some_and(|old| addresses.iter().any(|a| a.port() == old.port()));
         let (listener, address) = match first {
             Ok(bound) => {
@@ -147,7 +148,7 @@ impl Link {
             Err(e) if !same_port => return Err(e),
             Err(_) => {
                 self.end().await;
-                match address::bind(&self.name, addresses).await {
+                match address::bind(self.tasks.runtime(), &self.name, addresses) {
                     Ok(bound) => bound,
                     Err(e) => {
                         self.bind().await?;

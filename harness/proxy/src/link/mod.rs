@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, RwLock};
 pub(crate) use address::resolve;
 pub use life::LinkChange;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 
 use crate::clock::Clock;
 use crate::config::{Limits, LinkConfig, Mode};
@@ -76,6 +77,8 @@ pub(crate) struct Common {
     pub(crate) engine: Arc<Engine>,
     pub(crate) log: Log,
     pub(crate) conns: Arc<AtomicU64>,
+    /// Where sockets are read and written.
+    pub(crate) runtime: Handle,
 }
 
 /// What a link is made of that had to be checked first.
@@ -107,7 +110,7 @@ impl Link {
             ordinals: Mutex::new(KeyCounts::default()),
             toxics: Arc::new(toxics),
             open: AtomicU64::new(0),
-            tasks: Tasks::default(),
+            tasks: Tasks::on(common.runtime),
             stopping: AtomicBool::new(false),
             place: RwLock::new(Place { listen: config.listen, listener: None }),
             changing: tokio::sync::Mutex::default(),

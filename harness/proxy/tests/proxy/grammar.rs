@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use chaos_proxy::{
     Delay, Effect, Expect, Fault, GrpcCode, GrpcStatus, HeaderIs, HoldThen, Http2Code, Malformed, Match, OrdinalRange,
-    Part, Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, TlsConfig, Trickle, rules_from_json,
+    Part, Patch, Per, Phase, RetryAfter, Rule, RuleError, Schedule, Step, Then, TlsConfig, Toxic, Trickle,
+    rules_from_json,
 };
 use proptest::prelude::*;
 
@@ -164,6 +165,13 @@ fn the_examples_of_the_readme_are_valid() {
     let blocks: Vec<_> = readme.split("```json\n").skip(1).filter_map(|b| b.split("```").next()).collect();
     assert!(blocks.len() >= 3, "{} examples", blocks.len());
     for block in blocks {
+        if block.starts_with("{ \"type\"") {
+            serde_json::from_str(block)
+                .map_err(|e| e.to_string())
+                .and_then(|v| Toxic::from_json(v).map_err(|e| e.to_string()))
+                .unwrap_or_else(|e| panic!("{e}\n{block}"));
+            continue;
+        }
         rules_from_json(block).unwrap_or_else(|e| panic!("{e}\n{block}"));
     }
     let blocks: Vec<_> = readme.split("```toml\n").skip(1).filter_map(|b| b.split("```").next()).collect();

@@ -28,7 +28,7 @@ pub(crate) fn answer(api: &Api) -> Reply {
         log(&mut text, &api.core);
     }
     if options.runtime_metrics {
-        process::write(&mut text);
+        process::write(&mut text, &api.core.runtime);
     }
     text.family("promhttp_metric_handler_errors_total", "counter", "Errors while the metrics were written.");
     for cause in ["encoding", "gathering"] {

@@ -8,15 +8,16 @@ use std::fs;
 
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
+use tokio::runtime::Handle;
 
 use super::text::Text;
 
 /// Ticks of `/proc/PID/stat` in a second: part of the kernel's interface, whatever its own clock ticks.
 const TICKS: f64 = 100.0;
 
-pub(super) fn write(text: &mut Text) {
+pub(super) fn write(text: &mut Text, runtime: &Handle) {
     gauge(text, "chaos_proxy_build_info", "Version of this program.", &[("version", env!("CARGO_PKG_VERSION"))], 1.0);
-    let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+    let tasks = runtime.metrics().num_alive_tasks();
     gauge(text, "go_goroutines", "Tasks of the runtime that are alive (this is no Go program).", &[], tasks as f64);
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
     let cpu = cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9;

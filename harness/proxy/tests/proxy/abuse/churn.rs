@@ -12,10 +12,12 @@ use crate::kit::{Client, REPLY, Upstream, attempts, connections, eventually, pos
 
 /// How often a rule is armed and disarmed.
 const ROUNDS: usize = 10_000;
+/// Clients that call meanwhile, one call at a time.
+const CALLERS: u64 = 4;
 
 // Proves that ten thousand armings and disarmings under load neither lose nor double a strike: each attempt meets one
-// fault at most, the counts of the rules are exactly the strikes on record, and each struck client got that rule's
-// reply.
+// fault at most, and the strikes on record are exactly the replies that clients got of rules. What a rule has decided it
+// carries out after its disarming too, so a window may count less than the record: by one call a client at most.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn strikes_are_counted_exactly_under_churn() {
     let upstream = Upstream::start().await;
@@ -23,7 +25,7 @@ async fn strikes_are_counted_exactly_under_churn() {
     let floor = Floor::here();
     let over = Arc::<AtomicBool>::default();
     let mut callers = Vec::new();
-    for n in 0..4 {
+    for n in 0..CALLERS {
         let (mut client, over) = (Client::to(&proxy, "bank").await, Arc::clone(&over));
         callers.push(tokio::spawn(async move {
             let (mut calls, mut struck) = (0_u64, 0_u64);
@@ -58,12 +60,15 @@ async fn strikes_are_counted_exactly_under_churn() {
     }
     quiet(&proxy, "bank").await;
     let log = attempts(&proxy.log());
-    assert_eq!((log.len() as u64, fired.values().sum::<u64>()), (calls, struck));
     let mut on_record = fired.keys().map(|rule| (rule.clone(), 0)).collect::<BTreeMap<_, u64>>();
     for fault in log.iter().filter_map(|a| a.fault.as_ref()) {
         *on_record.get_mut(&fault.rule).expect("a rule that was armed") += 1;
     }
-    assert_eq!(on_record, fired);
+    assert_eq!((log.len() as u64, on_record.values().sum::<u64>()), (calls, struck));
+    for (rule, &recorded) in &on_record {
+        let counted = fired[rule];
+        assert!((counted..=counted + CALLERS).contains(&recorded), "{rule}: {counted} counted, {recorded} on record");
+    }
     eprintln!("{calls} calls, {struck} struck, over {ROUNDS} armings");
     floor.regained().await;
 }
