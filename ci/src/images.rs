@@ -23,6 +23,9 @@ const MAX_PROXY_BYTES: u64 = 6_000_000;
 /// Naming the target keeps the static linking away from build scripts and macros, which cannot have it.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
 
+/// Linked for one address: nothing is relocated at the start, and no table of relocations is shipped.
+const STATIC: &str = "-C target-feature=+crt-static -C relocation-model=static";
+
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 struct Wanted {
@@ -60,7 +63,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     for player in &players {
         build.extend(["-p", player]);
     }
-    Step::cargo("static binaries", &build).env("RUSTFLAGS", "-C target-feature=+crt-static").run()?;
+    Step::cargo("static binaries", &build).env("RUSTFLAGS", STATIC).run()?;
     let built = workspace.target.join(TARGET).join("image");
     for player in &players {
         let context = workspace.target.join("images").join(player);
@@ -84,6 +87,17 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     }
     small(&built.join(PROXY))?;
     if check { check::run(&format!("harness/{PROXY}:{tag}")) } else { Ok(()) }
+}
+
+/// Builds and tries the proxy's image where there is an engine; says so where there is none.
+pub fn proxy_where_possible() -> Result<(), Failure> {
+    match engine() {
+        Ok(()) => run(&["--player", PROXY, "--tag", "ci", "--check"].map(str::to_owned)),
+        Err(why) => {
+            println!("the image of {PROXY} was not tried: {why}");
+            Ok(())
+        }
+    }
 }
 
 /// Asks before the long build whether there is anything to build images with.

@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use crate::step::{Step, done};
-use crate::{Failure, clients, tidy};
+use crate::{Failure, clients, images, tidy};
 
 /// Everything, stopping at the first failure.
 pub fn run() -> Result<(), Failure> {
@@ -19,6 +19,7 @@ pub fn run() -> Result<(), Failure> {
     Step::cargo("documentation", &documentation).env("RUSTDOCFLAGS", "-D warnings").run()?;
     Step::cargo("tests", &["test", "--workspace", "--exclude", "suites"]).run()?;
     clients::run()?;
+    images::proxy_where_possible()?;
     suites().run()
 }
 
