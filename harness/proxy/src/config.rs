@@ -33,6 +33,9 @@ pub struct ProxyConfig {
     pub toxiproxy_quirks: bool,
 }
 
+/// The header field that carries the key unless somebody says otherwise: that of the IETF's draft.
+pub const DEFAULT_KEY_HEADER: &str = "Idempotency-Key";
+
 impl ProxyConfig {
     /// A proxy with these links, an axis that begins now, seed 0 and the default log limit.
     #[must_use]

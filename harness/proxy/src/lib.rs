@@ -61,11 +61,11 @@ pub use api::{
     TOXIPROXY_VERSION, populate,
 };
 pub use clock::Clock;
-pub use config::{DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
+pub use config::{DEFAULT_KEY_HEADER, DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, Limits, LinkConfig, Mode, ProxyConfig};
 pub use core::{AddLinkError, LinkStatus, MAX_LINKS};
 pub use engine::{
-    Armed, DryCall, DryDecision, Held, Lease, LeaseError, MAX_DRY_CALLS, MAX_LEASE_TTL, MAX_LEASES, MAX_RULES,
-    MAX_SCOPES, RuleCount, RuleReport, Scope, WaitError,
+    Armed, DryCall, DryDecision, Held, Lease, LeaseError, MAX_DRY_CALLS, MAX_DRY_LOOKS, MAX_LEASE_TTL, MAX_LEASES,
+    MAX_RULES, MAX_SCOPES, RuleCount, RuleReport, Scope, WaitError,
 };
 pub use error::ProxyError;
 pub use export::{OTLP_FLUSH_TIME, OtlpConfig, OtlpError, OtlpStats};

@@ -39,6 +39,10 @@ pub struct ApiOptions {
     pub proxy_metrics: bool,
     /// `/metrics` has the figures of the process.
     pub runtime_metrics: bool,
+    /// Key header of the HTTP links that a call creates without naming one; [`DEFAULT_KEY_HEADER`] when absent.
+    ///
+    /// [`DEFAULT_KEY_HEADER`]: crate::DEFAULT_KEY_HEADER
+    pub key_header: Option<String>,
     /// Where calls and their failures are logged; nowhere by default.
     pub journal: Journal,
 }

@@ -151,9 +151,11 @@ impl Core {
         }
     }
 
+    /// Takes a link out of the table; no rule can name it any more. Its own rules stay until its connections are gone:
+    /// disarming them first would let go what they hold.
     fn forget(&self, name: &str) -> Option<Arc<Link>> {
         let link = write(&self.links).remove(name)?;
-        self.engine.remove_link(link.id);
+        self.engine.close_link(link.id);
         Some(link)
     }
 

@@ -89,9 +89,11 @@ impl Core {
         locked(&self.panic).take()
     }
 
-    /// Stops a link for good. Its toxics go out of force when its connections have ended: nothing is let go by that.
+    /// Stops a link for good. Its rules and toxics go out of force when its connections have ended: nothing is let go by
+    /// that.
     async fn end(&self, link: &Link) {
         self.keep(link.stop().await);
+        self.engine.remove_link(link.id);
         link.toxics.clear();
     }
 

@@ -18,6 +18,8 @@ pub struct LinkStatus {
     pub upstream: Option<String>,
     /// Whether it accepts connections.
     pub enabled: bool,
+    /// The header field that carries the key.
+    pub key_header: Option<String>,
     /// TLS on either side.
     pub tls: TlsConfig,
     /// Connections that are open.
@@ -34,6 +36,7 @@ impl LinkStatus {
             listen: link.listen(),
             upstream: link.target().address.map(|a| a.to_string()),
             enabled: link.bound().is_some(),
+            key_header: link.key_header.clone(),
             tls: link.tls.config().clone(),
             connections: link.connections(),
             toxics: link.toxics.list(),

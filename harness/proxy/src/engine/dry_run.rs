@@ -12,6 +12,8 @@ use crate::sync::read;
 
 /// The most calls of one dry run.
 pub const MAX_DRY_CALLS: usize = 100_000;
+/// The most looks of a rule at a call in one dry run: what a fraction of a second is enough for.
+pub const MAX_DRY_LOOKS: usize = 500_000;
 
 /// A call that might come.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,10 +90,10 @@ impl Engine {
         seed: Option<u64>,
         calls: &[DryCall],
     ) -> Result<Vec<DryDecision>, RuleError> {
-        if calls.len() > MAX_DRY_CALLS {
-            return Err(RuleError::TooMany { limit: MAX_DRY_CALLS });
-        }
         let set = self.dry_set(rules)?;
+        if calls.len() > MAX_DRY_CALLS || calls.len().saturating_mul(set.rules.len()) > MAX_DRY_LOOKS {
+            return Err(RuleError::DryRunTooLong { calls: MAX_DRY_CALLS, looks: MAX_DRY_LOOKS });
+        }
         let now = self.clock.now();
         let mut ordinals = HashMap::<_, u32>::new();
         let mut decisions = Vec::with_capacity(calls.len());

@@ -27,7 +27,7 @@ pub use armed::{Armed, WaitError};
 pub(crate) use armed_rule::{ArmedRule, InFlight, Strike};
 pub(crate) use counts::{KeyCounts, MAX_KEYS};
 pub(crate) use draw::Who;
-pub use dry_run::{DryCall, DryDecision, MAX_DRY_CALLS};
+pub use dry_run::{DryCall, DryDecision, MAX_DRY_CALLS, MAX_DRY_LOOKS};
 pub use gate::Held;
 pub(crate) use gate::Passage;
 pub(crate) use lease::Grant;
@@ -98,6 +98,11 @@ impl Engine {
     pub(crate) fn add_link(&self, id: u64, name: &str, mode: Mode) {
         let known = Known { id, name: name.to_owned(), mode, retire: watch::Sender::new(0) };
         write(&self.links).push(known);
+    }
+
+    /// No rule can name this link from now on; its name is free for another one.
+    pub(crate) fn close_link(&self, id: u64) {
+        write(&self.links).iter_mut().filter(|known| known.id == id).for_each(|known| known.name.clear());
     }
 
     /// Takes the rules that name this link out of force, and forgets the link.

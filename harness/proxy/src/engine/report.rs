@@ -78,12 +78,11 @@ impl Engine {
         rules
     }
 
-    /// The rule of that id; those in force first. Without a scope, a rule without one comes before the others.
+    /// The rule of that id in that scope, or outside every scope; those in force first.
     pub(crate) fn rule(&self, id: &str, scope: Option<&str>) -> Option<Arc<ArmedRule>> {
         let fits = |rule: &&Arc<ArmedRule>| rule.rule.id == id;
         let rules = self.rules();
-        let exact = rules.iter().filter(fits).find(|rule| rule.rule.scope.as_deref() == scope);
-        exact.or_else(|| rules.iter().filter(|_| scope.is_none()).find(fits)).cloned()
+        rules.iter().filter(fits).find(|rule| rule.rule.scope.as_deref() == scope).cloned()
     }
 
     /// What a rule has counted, at most `limit` of it, sorted.

@@ -6,7 +6,6 @@ use bytes::Bytes;
 use h2::{Reason, RecvStream};
 use http::{Response, StatusCode, request};
 use judge::evidence::{At, End};
-use tokio::sync::SetOnce;
 
 use super::answer::{Answer, Failure, Scope};
 use super::back::{Back, Outcome};
@@ -180,7 +179,6 @@ impl Exchange {
         };
         let mut upward = Upward { up };
         let mut answer = Answer::new(link.clock, response);
-        let sent = SetOnce::new();
         let mut kept = Vec::<Bytes>::new();
         let who = self.draft.at_gate();
         let draft = &mut self.draft;
@@ -190,7 +188,7 @@ impl Exchange {
             sender: &mut line.sender,
             upward: &mut upward,
             intake: &mut draft.intake,
-            sent: &sent,
+            sent: &draft.sent,
             pacer,
         };
         let back = Back {
@@ -202,7 +200,7 @@ impl Exchange {
             fault: &mut draft.fault,
             decision: decision.as_ref(),
             who,
-            sent: &sent,
+            sent: &draft.sent,
             continued: self.continued,
             kept: &mut kept,
             message: self.message.as_ref(),
@@ -215,7 +213,7 @@ impl Exchange {
             outcome = back.run() => Some(outcome),
             () = there.run(absorbed, is_over) => None,
         };
-        self.draft.upstream.sent = sent.get().copied().flatten();
+        self.draft.upstream.sent = self.draft.sent.get().copied().flatten();
         waits.onto(&mut self.draft.fault);
         let outcome = match outcome {
             Some(outcome) => outcome,

@@ -5,6 +5,8 @@ use std::sync::Arc;
 
 use judge::evidence::{At, Attempt, End, Reply, Struck, TraceContext, Upstream};
 
+use tokio::sync::SetOnce;
+
 use super::copies::{Copies, Record};
 use super::intake::{Incoming, Intake};
 use crate::engine::{Held, InFlight};
@@ -54,6 +56,9 @@ pub(crate) struct Draft {
     head: At,
     pub(crate) intake: Intake,
     pub(crate) upstream: Upstream,
+    /// When the request had been sent whole; `None` in it when it cannot be. Here, so that it is on record also when the
+    /// exchange is dropped in its middle.
+    pub(crate) sent: SetOnce<Option<At>>,
     pub(crate) reply: Progress,
     pub(crate) fault: Option<Struck>,
     /// The scope that it belongs to.
@@ -92,6 +97,7 @@ impl Draft {
             head,
             intake: Intake::unreadable(),
             upstream: Upstream::default(),
+            sent: SetOnce::new(),
             reply: Progress::default(),
             fault: None,
             copies: None,
@@ -128,6 +134,7 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
+        self.upstream.sent = self.sent.get().copied().flatten();
         let (end, ended) = self.reply.end.unwrap_or_else(|| (End::Unfinished, self.link.clock.now()));
         let attempt = Attempt {
             seq: 0,

@@ -82,7 +82,12 @@ pub(super) async fn end_by_fault(
     aftermath: Aftermath,
 ) -> After {
     let link = exchange.link;
-    match terminal.on_http1() {
+    let terminal = match terminal.on_http1() {
+        // Part of an answer was passed on: another head in its middle would be read as its body.
+        Terminal::Reply { .. } if draft.reply.first_byte.is_some() => Terminal::Close,
+        other => other,
+    };
+    match terminal {
         Terminal::Reset | Terminal::RstStream(_) => {
             let at = client.wire.reset();
             draft.reply.ended(End::Reset, at);

@@ -2,7 +2,6 @@
 //! and a client may leave at any moment.
 
 use judge::evidence::{At, ConnectionEnd, End};
-use tokio::sync::SetOnce;
 
 use super::answer::{Answer, Failure, Tap, Upstream};
 use super::back::Back;
@@ -65,7 +64,7 @@ pub(super) async fn forward(
         },
     };
     let mut answer = Answer::to(&exchange.incoming.head.method);
-    let (sent, waits) = (SetOnce::new(), Waits::default());
+    let waits = Waits::default();
     let outcome = {
         let who = exchange.decision.is_some().then(|| draft.at_gate());
         let Upstream { wire, inbox, .. } = &mut up;
@@ -74,7 +73,7 @@ pub(super) async fn forward(
             inbox: &mut client.inbox,
             up: wire,
             intake: &mut draft.intake,
-            sent: &sent,
+            sent: &draft.sent,
             pacer: exchange.pace.map(|pace| Pacer::new(pace, link.clock, &waits)),
         };
         let back = Back {
@@ -87,7 +86,7 @@ pub(super) async fn forward(
             fault: &mut draft.fault,
             decision: exchange.decision.as_ref(),
             who,
-            sent: &sent,
+            sent: &draft.sent,
             continued: exchange.continued,
             method: &exchange.incoming.head.method,
             message: exchange.message.as_ref(),
@@ -101,7 +100,7 @@ pub(super) async fn forward(
             outcome = there.run(&exchange.incoming.head.raw, body) => outcome,
         }
     };
-    draft.upstream.sent = sent.get().copied().flatten();
+    draft.upstream.sent = draft.sent.get().copied().flatten();
     waits.onto(&mut draft.fault);
     // What is rare is boxed, so that a connection does not keep room for it.
     match outcome {

@@ -56,8 +56,8 @@ impl Basis {
             // No HTTP answer begins with such a byte.
             Malformed::RandomDataThenClose => ([&[0xff], noise_bytes(noise).as_slice()].concat(), None),
             Malformed::GarbageHead => {
-                let line = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status));
-                ([line.as_bytes(), b"\x00no field\xff", &noise_bytes(noise), b"\r\n\r\n"].concat(), None)
+                // No status, so that no client takes the rest for an answer that lasts to the end of the connection.
+                (["HTTP/1.1 ".as_bytes(), &noise_bytes(noise), b"\r\n\x00no field\xff\r\n\r\n"].concat(), None)
             }
             Malformed::BadChunk => {
                 let (first, _) = self.payload.split_at(half);

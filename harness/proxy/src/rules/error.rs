@@ -70,6 +70,14 @@ pub enum RuleError {
         /// The link.
         link: String,
     },
+    /// A dry run over too much.
+    #[error("a dry run takes {calls} calls, and {looks} pairs of a call and a rule, at most; split the calls")]
+    DryRunTooLong {
+        /// Calls at most.
+        calls: usize,
+        /// Calls times rules at most.
+        looks: usize,
+    },
     /// Too many rules.
     #[error("more than {limit} rules would be armed; disarm some first")]
     TooMany {
@@ -89,6 +97,7 @@ impl RuleError {
             Self::UnknownLink { .. } | Self::NeedsHttp { .. } => Some("link"),
             Self::UnknownScope { .. } => Some("scope"),
             Self::UnknownLease { .. } => Some("lease"),
+            Self::DryRunTooLong { .. } => Some("calls"),
             Self::Unreadable(_) | Self::TooMany { .. } => None,
         }
     }

@@ -21,6 +21,10 @@ pub fn rules_from_json(text: &str) -> Result<Vec<Rule>, RuleError> {
         return Err(RuleError::Unreadable(format!("longer than {MAX_RULES_BYTES} bytes")));
     }
     let unreadable = |e: serde_json::Error| RuleError::Unreadable(e.to_string());
+    if !text.trim_start().starts_with(['{', '[']) {
+        let what = "this is not JSON: a rules file is an array of rules, or an object with one under `rules`";
+        return Err(RuleError::Unreadable(what.to_owned()));
+    }
     let rules = if text.trim_start().starts_with('{') {
         serde_json::from_str::<File>(text).map_err(unreadable)?.rules
     } else {

@@ -3,9 +3,10 @@
 use std::io::ErrorKind;
 
 use chaos_proxy::{
-    AddLinkError, Effect, Fault, LinkChange, LinkConfig, Phase, Proxy, ProxyConfig, ProxyError, Rule, RuleError,
+    AddLinkError, Effect, Fault, LinkChange, LinkConfig, Match, Phase, Proxy, ProxyConfig, ProxyError, Rule, RuleError,
 };
 use judge::evidence::{ConnectionEnd, End};
+use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::kit::{Client, Ended, REPLY, Upstream, attempts, bank, connections, eventually, post, soon};
@@ -138,4 +139,36 @@ async fn rules_are_in_force_before_the_first_connection() {
     assert_eq!(proxy.links().iter().map(|l| l.name.clone()).collect::<Vec<_>>(), ["bank"]);
     let twice = proxy.add_link(bank(upstream.addr)).await.expect_err("taken");
     assert!(matches!(twice, ProxyError::NameTaken(_)));
+}
+
+// Proves that what is held when its link goes is not let through by that, and that what was sent is on record as sent,
+// though the exchange is cut off in its middle.
+#[tokio::test]
+async fn a_removed_link_lets_nothing_through_and_denies_nothing() {
+    let upstream = TcpListener::bind("127.0.0.1:0").await.expect("bind");
+    let proxy = empty().await;
+    proxy.add_link(bank(upstream.local_addr().expect("addr"))).await.expect("add");
+    let held = Rule::new("h", Fault::hold(60_000))
+        .link("bank")
+        .matching(Match { key: Some("held".into()), ..Match::default() });
+    let held = proxy.arm(held).expect("arm");
+    let mut waiting = Client::to(&proxy, "bank").await;
+    waiting.send(post("held", "x")).await;
+    soon(held.wait_held(1, crate::kit::PATIENCE)).await.expect("held");
+    let mut sent = Client::to(&proxy, "bank").await;
+    sent.send(post("sent", "x")).await;
+    // An upstream that reads the request and answers nothing.
+    let (mut silent, _) = soon(upstream.accept()).await.expect("accept");
+    let mut request = Vec::new();
+    while crate::kit::message_length(&request).is_none() {
+        soon(silent.read_buf(&mut request)).await.expect("the request");
+    }
+    proxy.remove_link("bank").await.expect("remove");
+    assert_eq!(waiting.rest().await, (String::new(), Ended::Fin));
+    let log = attempts(&proxy.log());
+    let of = |key: &str| log.iter().find(|a| a.key.as_deref() == Some(key)).expect("an attempt").clone();
+    assert_eq!((of("sent").reply.end, of("sent").upstream.sent.is_some()), (End::Unfinished, true));
+    assert_eq!((of("held").reply.end, of("held").upstream.sent), (End::Unfinished, None));
+    let nobody = tokio::time::timeout(std::time::Duration::from_millis(50), upstream.accept()).await;
+    assert!(nobody.is_err(), "the held request reached the upstream");
 }

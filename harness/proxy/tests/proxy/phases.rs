@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::kit::{Client, Ended, PATIENCE, REPLY, Upstream, attempts, connections, eventually, post, proxy, soon};
-use chaos_proxy::{Delay, Effect, Fault, HoldThen, Phase, Rule};
+use chaos_proxy::{Delay, Effect, Fault, HoldThen, Phase, Rule, rules_from_json};
 use judge::evidence::{Attempt, ConnectionEnd, End};
 
 /// What a client and the bank saw of one struck request, and its record.
@@ -255,6 +255,22 @@ async fn a_cut_behind_the_last_byte_does_not_strike() {
         soon(proxy.settle(PATIENCE)).await.expect("settled");
         assert_eq!(armed.disarm().fired, u64::from(!whole), "{bytes} bytes");
     }
+}
+
+// Proves that a gRPC status in the middle of a body cuts the connection where it is HTTP/1.1: no second head stands in
+// the body of the first, and the record says what the client saw.
+#[tokio::test]
+async fn a_grpc_status_in_a_body_is_a_cut() {
+    let rule = r#"[{"id":"g","fault":{"at":"response_body","after_bytes":4,"effect":{"grpc_status":{"code":14}}}}]"#;
+    let upstream = Upstream::start().await;
+    let proxy = proxy(upstream.addr).await;
+    let _armed = proxy.arm_all(rules_from_json(rule).expect("a rule")).expect("arm");
+    let mut client = Client::to(&proxy, "bank").await;
+    client.send(post("k", "")).await;
+    assert_eq!(client.rest().await, (REPLY[..REPLY.len() - 6].to_owned(), Ended::Fin));
+    soon(proxy.settle(PATIENCE)).await.expect("settled");
+    let log = attempts(&proxy.log());
+    assert_eq!((log[0].reply.end, log[0].reply.grpc_status), (End::Cut, None));
 }
 
 // Proves that a cut counts payload, not framing: within a chunk and between two, the client gets exactly so many bytes

@@ -171,6 +171,11 @@ async fn scopes_over_http() {
     assert_eq!(ok(&plane, "GET /v1/scopes", &Value::Null).await["scopes"][0]["rules"], 1);
     assert_eq!(ok(&plane, "GET /v1/rules/down?scope=mine", &Value::Null).await["fired"], 1);
     refused(&plane.call("GET /v1/rules/down?scope=other", "").await, 404, None, "there is no rule");
+    // Nothing of another scope is met by a slip.
+    refused(&plane.call("DELETE /v1/rules/down", "").await, 404, None, "outside the scopes");
+    refused(&plane.call("DELETE /v1/rules/down?scpoe=mine", "").await, 400, Some("scpoe"), "is no parameter");
+    refused(&plane.call("DELETE /v1/rules/down?scope=%ff", "").await, 400, Some("scope"), "cannot be decoded");
+    refused(&plane.call("DELETE /v1/rules?scope=mine", "").await, 400, Some("scope"), "it takes none");
     assert_eq!(ok(&plane, "POST /v1/scopes/mine/reset", &Value::Null).await["disarmed"], 1);
     assert_eq!(status(&plane, "pay-1").await, 201);
     refused(&plane.call("POST /v1/scopes", &scope.to_string()).await, 409, Some("name"), "is there");

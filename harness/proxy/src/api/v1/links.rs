@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::fields::{Fields, refused};
 use super::link_toxics;
 use crate::api::{Api, Reply, Request};
-use crate::config::{LinkConfig, Mode};
+use crate::config::{DEFAULT_KEY_HEADER, LinkConfig, Mode};
 use crate::core::{AddLinkError, LinkStatus};
 use crate::error::ProxyError;
 use crate::link::LinkChange;
@@ -27,6 +27,8 @@ struct View<'a> {
     listen: &'a str,
     upstream: Option<&'a str>,
     enabled: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key_header: Option<&'a str>,
     #[serde(skip_serializing_if = "TlsConfig::is_off")]
     tls: &'a TlsConfig,
     connections: u64,
@@ -38,7 +40,8 @@ impl<'a> View<'a> {
         let mode = if link.mode == Mode::Http { "http" } else { "tcp" };
         let LinkStatus { name, listen, upstream, enabled, tls, connections, toxics, .. } = link;
         let (upstream, enabled, connections) = (upstream.as_deref(), *enabled, *connections);
-        Self { name, mode, listen, upstream, enabled, tls, connections, toxics }
+        let key_header = link.key_header.as_deref();
+        Self { name, mode, listen, upstream, enabled, key_header, tls, connections, toxics }
     }
 }
 
@@ -86,6 +89,10 @@ async fn create(api: &Api, request: &Request) -> Result<Reply, Reply> {
     config.listen = fields.optional("listen")?.unwrap_or(config.listen);
     config.enabled = fields.optional("enabled")?.unwrap_or(true);
     config.key_header = fields.optional("key_header")?;
+    if config.mode == Mode::Http && config.key_header.is_none() {
+        let usual = api.options.key_header.as_deref().unwrap_or(DEFAULT_KEY_HEADER);
+        config.key_header = Some(usual.to_owned());
+    }
     config.tls = fields.optional("tls")?.unwrap_or_default();
     config.toxics = toxics(fields.optional("toxics")?.unwrap_or_default())?;
     let rules = rules(&name, fields.optional("rules")?.unwrap_or_default())?;

@@ -17,12 +17,16 @@ impl<'a> Query<'a> {
         for pair in request.query.split('&').filter(|pair| !pair.is_empty()) {
             let name = pair.split_once('=').map_or(pair, |(name, _)| name);
             if !known.contains(&name) {
-                return Err(refused(name, &format!("is no parameter of this path; it takes {}", known.join(", "))));
+                let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+                return Err(refused(name, &format!("is no parameter of this call; it takes {known}")));
             }
             if seen.contains(&name) {
                 return Err(refused(name, "is given twice"));
             }
             seen.push(name);
+            if request.parameter(name).is_none() {
+                return Err(refused(name, "cannot be decoded; percent-encode its UTF-8"));
+            }
         }
         Ok(Self { request })
     }

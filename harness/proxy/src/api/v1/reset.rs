@@ -28,7 +28,10 @@ pub(super) async fn handle(api: &Api, request: &Request) -> Reply {
     match failed.first() {
         Some(error) => refusal(error),
         None => {
-            Reply::json(200, &json!({ "links": links.len(), "disarmed": disarmed, "epoch": api.core.engine.epoch() }))
+            // Those of the program's own rules file, and of whoever embeds the proxy.
+            let left = api.core.engine.rules().iter().filter(|rule| !rule.is_healed()).count();
+            let epoch = api.core.engine.epoch();
+            Reply::json(200, &json!({ "links": links.len(), "disarmed": disarmed, "left": left, "epoch": epoch }))
         }
     }
 }

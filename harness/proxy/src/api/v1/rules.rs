@@ -7,6 +7,7 @@ use std::time::Duration;
 use http::Method;
 use serde::{Deserialize, Serialize};
 
+use super::query::Query;
 use crate::api::{Api, Reply, Request};
 use crate::engine::{Armed, ArmedRule, DryCall, DryDecision, RuleCount, RuleReport};
 use crate::rules::{Rule, RuleError, rules_from_json};
@@ -37,6 +38,15 @@ struct One {
 
 pub(super) async fn handle(api: &Api, segments: &[&str], request: &Request) -> Option<Reply> {
     let method = &request.method;
+    let known: &[&str] = match segments {
+        [] if *method == Method::GET => &["scope"],
+        [] | ["dry-run"] => &[],
+        [_, "counters"] => &["scope", "of"],
+        _ => &["scope"],
+    };
+    if let Err(refusal) = Query::of(request, known) {
+        return Some(refusal);
+    }
     let reply = match segments {
         [] if *method == Method::GET => list(api, request),
         [] if *method == Method::POST => arm(api, request),
@@ -48,7 +58,12 @@ pub(super) async fn handle(api: &Api, segments: &[&str], request: &Request) -> O
         [id, rest @ ..] => {
             let scope = request.parameter("scope");
             let Some(rule) = api.core.engine.rule(id, scope.as_deref()) else {
-                return Some(Reply::refusal(404, format!("there is no rule `{id}`")));
+                let place =
+                    scope.map_or_else(|| "outside the scopes".to_owned(), |scope| format!("in scope `{scope}`"));
+                return Some(Reply::refusal(
+                    404,
+                    format!("there is no rule `{id}` {place}; name its scope by ?scope="),
+                ));
             };
             return one(api, &rule, rest, request).await;
         }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use chaos_proxy::{DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, LinkConfig};
+use chaos_proxy::{DEFAULT_KEY_HEADER, DEFAULT_LOG_BYTES, DEFAULT_LOG_LIMIT, LinkConfig};
 
 use crate::flags::{Flag, Words};
 
@@ -32,6 +32,8 @@ pub(crate) enum Asked {
 #[derive(Debug)]
 pub(crate) struct Args {
     pub(crate) links: Vec<LinkConfig>,
+    /// Of the links above, and of those that calls of the API create.
+    pub(crate) key_header: String,
     pub(crate) rules: Option<PathBuf>,
     pub(crate) events: Option<PathBuf>,
     /// Where the CA's certificate goes.
@@ -80,6 +82,7 @@ impl Reading {
     fn new() -> Self {
         let args = Args {
             links: Vec::new(),
+            key_header: String::new(),
             rules: None,
             events: None,
             ca_out: None,
@@ -93,7 +96,7 @@ impl Reading {
             quirks: false,
             otlp: None,
         };
-        Self { args, key_header: "Idempotency-Key".to_owned(), host: None, port: None }
+        Self { args, key_header: DEFAULT_KEY_HEADER.to_owned(), host: None, port: None }
     }
 
     fn take(&mut self, role: Role, flag: &Flag, words: &mut Words) -> Result<(), String> {
@@ -131,6 +134,7 @@ impl Reading {
             return Err("no link given; write --link 'NAME=LISTEN->UPSTREAM', or --port 8474 for an API".to_owned());
         }
         args.links = args.links.into_iter().map(|l| l.key_header(key_header.clone())).collect();
+        args.key_header = key_header;
         Ok(args)
     }
 }

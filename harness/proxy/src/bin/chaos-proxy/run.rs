@@ -123,6 +123,7 @@ fn collector(args: &Args, journal: &Journal) -> Result<Option<OtlpConfig>, Failu
         Err(e) if args.otlp.is_some() => Err(Failure::new(USAGE, e)),
         Err(e) => {
             journal.log(Level::Warn, format!("faults are not exported: {e}"), &[]);
+            eprintln!("chaos-proxy: faults are not exported: {e}");
             Ok(None)
         }
     }
@@ -131,7 +132,8 @@ fn collector(args: &Args, journal: &Journal) -> Result<Option<OtlpConfig>, Failu
 async fn serve_api(proxy: &Proxy, args: &Args, journal: &Journal) -> Result<Option<ApiServer>, Failure> {
     let Some(address) = &args.api else { return Ok(None) };
     let (proxy_metrics, runtime_metrics) = (args.proxy_metrics, args.runtime_metrics);
-    let options = ApiOptions { proxy_metrics, runtime_metrics, journal: journal.clone() };
+    let key_header = Some(args.key_header.clone());
+    let options = ApiOptions { proxy_metrics, runtime_metrics, key_header, journal: journal.clone() };
     let server = ApiServer::start(proxy, address, options).await.map_err(|e| {
         journal.log(Level::Error, e.to_string(), &[]);
         journal.flush();

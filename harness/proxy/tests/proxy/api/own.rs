@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 use super::kit::{Plane, Through, echo};
 use crate::kit::{Upstream, post};
 
-// Proves that a link and its rules are created in one call: the first request that can reach it meets the rule.
+// Proves that a link and its rules are created in one call: the first request that can reach it meets the rule, and so
+// does the first of another key, since an HTTP link has a key header without being told.
 #[tokio::test]
 async fn a_link_is_born_with_its_rules() {
     let (plane, upstream) = (Plane::start().await, Upstream::start().await);
     let rule = json!({ "id": "first", "schedule": { "fail_first": { "n": 1 } },
         "fault": { "at": "request", "effect": { "reply": { "status": 503 } } } });
-    let body = json!({ "name": "bank", "mode": "http", "upstream": upstream.addr, "key_header": "Idempotency-Key",
+    let body = json!({ "name": "bank", "mode": "http", "upstream": upstream.addr,
         "rules": [rule] });
     let made = plane.call("POST /v1/links", &body.to_string()).await;
     assert_eq!(made.status(), 201, "{}", made.body);
@@ -21,8 +22,11 @@ async fn a_link_is_born_with_its_rules() {
     let mut client = crate::kit::Client(tokio::net::TcpStream::connect(at).await.expect("connect"));
     assert!(client.send(post("k", "x")).await.reply().await.starts_with("HTTP/1.1 503"));
     assert!(client.send(post("k", "x")).await.reply().await.starts_with("HTTP/1.1 201"));
+    assert!(client.send(post("other", "x")).await.reply().await.starts_with("HTTP/1.1 503"));
+    assert_eq!(link["key_header"], "Idempotency-Key");
     let reset = plane.call("POST /v1/reset", "").await.json();
     assert_eq!((reset["disarmed"].as_u64(), reset["links"].as_u64()), (Some(1), Some(1)));
+    assert_eq!(reset["left"], 0);
     assert!(reset["epoch"].as_u64() > epoch, "disarming makes an epoch");
     assert!(client.send(post("new", "x")).await.reply().await.starts_with("HTTP/1.1 201"), "the rule is gone");
 }
