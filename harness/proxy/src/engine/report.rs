@@ -17,6 +17,7 @@ pub struct RuleReport {
     /// Whether it is in force.
     pub in_force: bool,
     /// Epoch of the fault set that it came into force with.
+    #[serde(rename = "armed_epoch")]
     pub epoch: u64,
     /// How often it struck.
     pub fired: u64,

@@ -169,7 +169,9 @@ async fn scopes_over_http() {
     ok(&plane, "POST /v1/rules", &rule).await;
     assert_eq!((status(&plane, "pay-1").await, status(&plane, "other").await), (503, 201));
     assert_eq!(ok(&plane, "GET /v1/scopes", &Value::Null).await["scopes"][0]["rules"], 1);
-    assert_eq!(ok(&plane, "GET /v1/rules/down?scope=mine", &Value::Null).await["fired"], 1);
+    let one = ok(&plane, "GET /v1/rules/down?scope=mine", &Value::Null).await;
+    assert_eq!((&one["fired"], &one["epoch"]), (&json!(1), &json!(plane.proxy.epoch())));
+    assert!(one["armed_epoch"].is_u64());
     refused(&plane.call("GET /v1/rules/down?scope=other", "").await, 404, None, "there is no rule");
     // Nothing of another scope is met by a slip.
     refused(&plane.call("DELETE /v1/rules/down", "").await, 404, None, "outside the scopes");

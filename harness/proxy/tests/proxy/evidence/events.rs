@@ -6,7 +6,7 @@ use judge::evidence::Record;
 use serde_json::{Value, json};
 
 use super::{Stage, call, whole};
-use crate::kit::attempts;
+use crate::kit::{attempts, connections, eventually};
 
 /// Sequence numbers of the attempts on a page.
 fn seqs(page: &Value) -> Vec<u64> {
@@ -49,6 +49,9 @@ async fn a_page_is_the_log() {
     let epoch = armed.epoch();
     stage.pay(0..3).await;
     let window = armed.disarm();
+    // The client has left; its connection's record is the last one.
+    let log = stage.proxy.log();
+    eventually("the connection's record", || !connections(&log).is_empty()).await;
     let (_, page) = stage.get("/v1/events").await;
     let got: Vec<Record> = serde_json::from_value(page["records"].clone()).expect("records");
     let kept = stage.proxy.log().since(0).records;
