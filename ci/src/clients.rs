@@ -18,7 +18,8 @@ pub fn run() -> Result<(), Failure> {
     let workspace = Workspace::load()?;
     let scratch = workspace.target.join("clients");
     let scratch_text = scratch.to_string_lossy().into_owned();
-    Step::cargo("proxy", &["build", "--locked", "-p", "chaos-proxy", "--bin", "chaos-proxy"]).run()?;
+    // With the features of the whole tree, as the tests before have built it.
+    Step::cargo("proxy", &["build", "--locked", "--workspace", "--bin", "chaos-proxy"]).run()?;
     let build = ["build", "--locked", "--manifest-path", RUST];
     Step::cargo("rust clients", &build).env("CARGO_TARGET_DIR", &scratch_text).run()?;
     let python = python(&workspace.root, &scratch)?;
