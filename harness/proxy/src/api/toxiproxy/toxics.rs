@@ -9,7 +9,7 @@ use crate::error::ProxyError;
 use crate::toxics::{Toxic, ToxicBoard};
 
 /// How long an answer waits until every live connection runs the change.
-const SETTLE_TIME: Duration = Duration::from_millis(50);
+const SETTLE_TIME: Duration = Duration::from_millis(3);
 
 pub(super) fn list(api: &Api, proxy: &str) -> Result<Reply, Failure> {
     let link = api.core.link_status(proxy).map_err(|_| Failure::no_proxy())?;
