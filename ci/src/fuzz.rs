@@ -101,10 +101,7 @@ fn verdict(red: &[&str], built: &Path) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn words(text: &str) -> Vec<String> {
-        text.split_whitespace().map(str::to_owned).collect()
-    }
+    use crate::options::tests::words;
 
     /// Proves the spellings of time and target, the default, and that nothing unknown is passed over.
     #[test]

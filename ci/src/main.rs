@@ -20,7 +20,8 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 usage: cargo ci COMMAND
 
-  pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, clients, suites
+  pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, clients, the proxy's
+                        image where a Docker engine is, suites
   tidy                  the rules of this repository that no compiler knows
   nightly [--rounds N]  pr, heavy abuse and fuzzing of the proxy, then the suites N times with fresh seeds (default 10)
   fuzz [--for 60s] [--target NAME]

@@ -33,10 +33,11 @@ pub fn number(arguments: &[String], flag: &str, default: u32) -> Result<u32, Fai
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
 
-    fn words(text: &str) -> Vec<String> {
+    /// A command line without quotes.
+    pub fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
     }
 

@@ -14,11 +14,11 @@ pub struct Reference {
 
 /// Whether `count` of `runs` and the reference's share may have one probability: given their sum, the split of the
 /// rejections between the two is binomial (the conditional test of two Poisson counts, on whichever of rejections and
-/// acceptances is rarer), and the printed share is rounded in its fourth digit, which widens it by half a unit.
+/// acceptances is rarer). The reference prints three digits between .01 and .99 and four outside, so its count is known
+/// up to half a unit of the last one.
 pub fn agrees(count: u64, runs: u64, reference: Reference) -> bool {
     let rare = |share: f64| if reference.share > 0.5 { 1.0 - share } else { share };
     let ours = if reference.share > 0.5 { runs - count } else { count };
-    // `.17` in the reference's table stands for anything that rounds to it.
     let rounding = if reference.share > 0.01 && reference.share < 0.99 { 5e-4 } else { 5e-5 };
     let theirs = |share: f64| (share.max(0.0) * reference.runs as f64).round() as u64;
     let (low, high) = (theirs(rare(reference.share) - rounding), theirs(rare(reference.share) + rounding));

@@ -55,7 +55,7 @@ pub(super) async fn answer(api: &Arc<Api>, request: Request) -> Reply {
 async fn own_path(api: &Api, segments: &[String], request: Request) -> Reply {
     let parts: Vec<&str> = segments.iter().skip(1).map(String::as_str).collect();
     let reply = v1::handle(api, &parts, request).await;
-    reply.unwrap_or_else(|| Reply::refusal(404, "there is no such path; the README lists those under /v1/"))
+    reply.unwrap_or_else(|| Reply::refusal(404, "there is no such path; docs/api.md lists those under /v1/"))
 }
 
 /// Carries a call out in a task of its own: neither a client that leaves nor the time limit stops it half-way.

@@ -230,4 +230,4 @@ impl Drop for Waiting<'_> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -3,7 +3,8 @@
 use super::*;
 use judge::evidence::{ConnectionEnd, EdgeChange, FaultKind};
 
-fn connection(conn: u64) -> Connection {
+/// A record that differs by its number only.
+pub(crate) fn connection(conn: u64) -> Connection {
     Connection {
         link: "bank".to_owned(),
         conn,

@@ -45,7 +45,7 @@ API (on when any of these is given; the line `api http://...` says where)
   --config FILE       creates the proxies of a Toxiproxy configuration file first
   --proxy-metrics     /metrics has the bytes of each proxy
   --runtime-metrics   /metrics has the figures of the process
-  --toxiproxy-quirks  brings back what Toxiproxy does surprisingly (the README has the list)
+  --toxiproxy-quirks  brings back what Toxiproxy does surprisingly (docs/toxiproxy.md lists it)
 
 Options
   --rules FILE        arm the rules of this JSON file before the links are announced
@@ -53,7 +53,8 @@ Options
   --ca-out FILE       write the certificate (PEM) of the CA that signs for https:// listeners there
   --otlp URL          send faults as OpenTelemetry spans to this collector, e.g. http://127.0.0.1:4318; the variables
                       OTEL_EXPORTER_OTLP_* are read too
-  --key-header NAME   header field with the idempotency key (default: Idempotency-Key)
+  --key-header NAME   header field with the idempotency key, of the links above and of those that calls of the API create
+                      without naming one (default: Idempotency-Key)
   --seed N            seed of every random decision (default: 0)
   --log-limit N       records that may wait to be written before new ones are dropped (default: 250000)
   --log-bytes N       bytes of memory that they may take (default: 268435456)

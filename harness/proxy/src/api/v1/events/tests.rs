@@ -3,31 +3,19 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use judge::evidence::{At, Connection, ConnectionEnd};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
 use super::filter::Filter;
 use super::stream::{Feed, QUEUE};
 use crate::clock::Clock;
+use crate::log::tests::connection;
 use crate::log::{Log, SUBSCRIPTION_LIMIT};
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 fn write(log: &Log, numbers: std::ops::Range<u64>) {
-    for conn in numbers {
-        log.connection(Connection {
-            link: "bank".to_owned(),
-            conn,
-            accepted: At(1),
-            closed: At(2),
-            requests: 0,
-            bytes_in: 0,
-            bytes_out: 0,
-            end: ConnectionEnd::ByClient,
-            fault: None,
-        });
-    }
+    numbers.for_each(|conn| log.connection(connection(conn)));
 }
 
 fn feed(log: &Log, cursor: u64) -> (Feed, mpsc::Receiver<Bytes>) {
