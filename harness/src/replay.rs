@@ -29,10 +29,8 @@ pub fn replay(folder: &RunFolder) -> Result<Verdict, HarnessError> {
     }
     let mut findings = Vec::new();
     for (name, evidence) in &last {
-        let scenario = Scenario::by_name(name).ok_or_else(|| HarnessError::UnknownScenario {
-            name: name.clone(),
-            known: Scenario::ALL.map(Scenario::name).join(", "),
-        })?;
+        let scenario = Scenario::by_name(name)
+            .ok_or_else(|| HarnessError::UnknownScenario { name: name.clone(), known: Scenario::names() })?;
         findings.extend(scenario.judge(&contract, evidence));
     }
     if findings.is_empty() {

@@ -100,8 +100,8 @@ impl Session {
     ///
     /// # Errors
     /// When the rig fails.
-    pub async fn record(&self, scenario: Scenario) -> Result<Evidence, RigError> {
-        let spec = self.rig(scenario.name()).isolate(scenario.isolation()).timed(scenario.is_timed());
+    pub async fn record(&self, scenario: &Scenario) -> Result<Evidence, RigError> {
+        let spec = self.rig(scenario.name).isolate(scenario.isolation).timed(scenario.timed);
         let rig = Rig::start(spec).await?;
         scenario.run(&rig).await?;
         rig.finish().await
@@ -113,17 +113,17 @@ impl Session {
     ///
     /// # Errors
     /// When the rig fails.
-    pub async fn judged(&self, scenario: Scenario) -> Result<Vec<Finding>, HarnessError> {
+    pub async fn judged(&self, scenario: &Scenario) -> Result<Vec<Finding>, HarnessError> {
         let evidence = self.record(scenario).await?;
         let mut findings = scenario.judge(&self.contract, &evidence);
         let half = self.contract.noise.eps.as_nanos() / 2;
         let disturbed = evidence.canary_max_ns().is_some_and(|pause| u128::from(pause) > half);
         let worst = findings.iter().map(|f| f.ruling).max();
-        if scenario.is_timed() && disturbed && worst == Some(Ruling::Inconclusive) {
+        if scenario.timed && disturbed && worst == Some(Ruling::Inconclusive) {
             findings = scenario.judge(&self.contract, &self.record(scenario).await?);
         }
         for finding in findings.iter_mut().filter(|f| f.ruling != Ruling::Pass) {
-            finding.reproduce = Some(self.how_to_reproduce(scenario.name()));
+            finding.reproduce = Some(self.how_to_reproduce(scenario.name));
         }
         Ok(findings)
     }

@@ -68,7 +68,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Red`] when a check did not pass or a rig failed.
-    pub async fn judge(&self, scenarios: &[Scenario]) -> Judged {
+    pub async fn judge(&self, scenarios: &[&Scenario]) -> Judged {
         self.conclude(self.findings(scenarios).await?)
     }
 
@@ -76,10 +76,10 @@ impl Session {
     ///
     /// # Errors
     /// When a rig failed.
-    pub async fn findings(&self, scenarios: &[Scenario]) -> Result<Vec<Finding>, HarnessError> {
+    pub async fn findings(&self, scenarios: &[&Scenario]) -> Result<Vec<Finding>, HarnessError> {
         let mut findings = Vec::new();
         for scenario in scenarios {
-            findings.extend(self.judged(*scenario).await?);
+            findings.extend(self.judged(scenario).await?);
         }
         Ok(findings)
     }

@@ -79,9 +79,9 @@ pub async fn verify(
     for scenario in scenarios {
         let (session, progress) = (session.clone(), progress.clone());
         tasks.spawn(async move {
-            progress.started(scenario.name());
+            progress.started(scenario.name);
             let findings = session.judged(scenario).await?;
-            progress.judged(scenario.name(), &findings);
+            progress.judged(scenario.name, &findings);
             Ok::<_, HarnessError>((scenario, findings))
         });
     }
@@ -89,7 +89,7 @@ pub async fn verify(
     let mut broken = None;
     while let Some(joined) = tasks.join_next().await {
         match joined {
-            Ok(Ok((scenario, found))) => drop(findings.insert(scenario.name(), found)),
+            Ok(Ok((scenario, found))) => drop(findings.insert(scenario.name, found)),
             // The others run on: what they find is written down before the first error is reported.
             Ok(Err(error)) => drop(broken.get_or_insert(error)),
             Err(error) => std::panic::resume_unwind(error.into_panic()),
@@ -109,7 +109,7 @@ fn is_chosen(only: &[String], scenario: &str, check: &str) -> bool {
     only.is_empty() || only.iter().any(|o| o == scenario || o.eq_ignore_ascii_case(check))
 }
 
-fn chosen(contract: &Contract, only: &[String]) -> Result<Vec<Scenario>, HarnessError> {
+fn chosen(contract: &Contract, only: &[String]) -> Result<Vec<&'static Scenario>, HarnessError> {
     let planned = plan(contract);
     for word in only {
         let known = Scenario::by_name(word).is_some()
@@ -117,13 +117,13 @@ fn chosen(contract: &Contract, only: &[String]) -> Result<Vec<Scenario>, Harness
         if !known {
             return Err(HarnessError::UnknownScenario {
                 name: word.clone(),
-                known: Scenario::ALL.map(Scenario::name).join(", ") + ", or a check id such as B4",
+                known: Scenario::names() + ", or a check id such as B4",
             });
         }
     }
-    let wanted = |s: &Scenario| {
+    let wanted = |s: &&Scenario| {
         let checks = s.checks(contract);
-        only.is_empty() || checks.iter().any(|c| is_chosen(only, s.name(), c.info().id))
+        only.is_empty() || checks.iter().any(|c| is_chosen(only, s.name, c.info().id))
     };
     let chosen: Vec<_> = planned.into_iter().filter(wanted).collect();
     if chosen.is_empty() { Err(HarnessError::NothingChosen) } else { Ok(chosen) }

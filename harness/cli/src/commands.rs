@@ -140,19 +140,16 @@ fn explain(asked: Option<&str>) -> Exit {
     }
     if let Some(scenario) = Scenario::by_name(asked) {
         let reads = |info: &&checks::CheckInfo| {
-            info.scenario
-                .split(", ")
-                .any(|s| s == scenario.name() || s == "all" || (s == "all timed" && scenario.is_timed()))
+            info.scenario.split(", ").any(|s| s == scenario.name || s == "all" || (s == "all timed" && scenario.timed))
         };
         let list: String = CATALOGUE.iter().filter(reads).map(line).collect();
-        return say::result(&format!("Checks that read the scenario {}:\n{list}", scenario.name()), Exit::Passed);
+        return say::result(&format!("Checks that read the scenario {}:\n{list}", scenario.name), Exit::Passed);
     }
     let checks: Vec<_> = CATALOGUE.iter().map(|i| i.id).collect();
-    let scenarios: Vec<_> = Scenario::ALL.iter().map(|s| s.name()).collect();
     say::line(&format!(
         "error: there is no check or scenario `{asked}`; checks: {}; scenarios: {}",
         checks.join(", "),
-        scenarios.join(", ")
+        Scenario::names()
     ));
     Exit::Usage
 }

@@ -1,31 +1,30 @@
 //! The battery: from a contract's promises to scenarios and checks.
 //!
-//! What each scenario does, step by step, is written in the guide's page on scenarios; the step names there are part of
-//! the evidence format.
+//! One file a scenario: what it needs, what it does, and which checks judge it. What each does, step by step, is written
+//! in the guide's page on scenarios; the step names there are part of the evidence format.
 
 mod breaker;
-mod checks;
 mod idempotency;
-mod plan;
-mod restart;
 mod retry;
+mod scenario;
 mod steady;
 
-pub use plan::{Scenario, plan};
+pub use breaker::{BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP};
+pub use idempotency::{DUPLICATES, ONE_EFFECT, RESTART};
+pub use retry::{RETRY_HERD, RETRY_LAW, RETRY_TABLE};
+pub use scenario::{Scenario, plan};
+pub use steady::STEADY;
 
-/// Clients of the law scenario: the recommended default of the battery of statistics.
-pub const LAW_CLIENTS: usize = 100;
-/// Clients in flight while the law is measured: few enough that the service's own pools stay out of the gaps.
-pub const LAW_IN_FLIGHT: usize = 20;
-/// Clients of the herd.
-pub const HERD_CLIENTS: usize = 100;
-/// Callers that share one key.
-pub const TWINS: usize = 10;
-/// Callers of a burst.
-pub const BURST: usize = 32;
-/// Bursts of a run.
-pub const BURST_ROUNDS: usize = 10;
-/// Callers beside the probe in half-open.
-pub const PROBE_COMPANIONS: usize = 31;
-/// Cycles of trip and recovery.
-pub const CYCLES: usize = 3;
+/// Every scenario, longest first: started in this order they overlap best.
+pub static SCENARIOS: &[&Scenario] = &[
+    &RETRY_LAW,
+    &ONE_EFFECT,
+    &BREAKER_RELAPSE,
+    &RETRY_TABLE,
+    &BREAKER_RECOVERY,
+    &RESTART,
+    &DUPLICATES,
+    &BREAKER_TRIP,
+    &RETRY_HERD,
+    &STEADY,
+];

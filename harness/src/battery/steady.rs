@@ -1,9 +1,29 @@
 //! The baseline: payments without any fault.
 
-use crate::load::Load;
-use crate::rig::{Rig, RigError};
+use judge::checks::{Check, trust};
 
-pub(super) async fn run(rig: &Rig) -> Result<(), RigError> {
+use super::scenario::{Scenario, money};
+use crate::contract::Contract;
+use crate::load::Load;
+use crate::rig::{Isolation, Rig, RigError};
+
+/// No fault: the baseline.
+pub static STEADY: Scenario = Scenario {
+    name: "steady",
+    isolation: Isolation::None,
+    timed: false,
+    applies: |_| true,
+    run: |rig| Box::pin(run(rig)),
+    checks,
+};
+
+async fn run(rig: &Rig) -> Result<(), RigError> {
     rig.drive(Load::waves("baseline", 20, 4)).await?;
     Ok(())
+}
+
+fn checks(contract: &Contract) -> Vec<Check> {
+    let mut checks = vec![trust::steady_state(contract.main_link())];
+    checks.extend(money(contract));
+    checks
 }

@@ -1,6 +1,6 @@
 //! The circuit breaker: opens at its threshold, fails fast, lets exactly one probe through, resets.
 
-use harness::battery::Scenario;
+use harness::battery::{BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP, Scenario};
 use harness::faults::Fault;
 use harness::judge::checks::breaker;
 use harness::load::Load;
@@ -47,10 +47,10 @@ async fn half_open_admits_a_single_probe(
 
 /// Proves threshold, fast failure, recovery and relapse over the battery's own cycles.
 #[rstest]
-#[case::trip(Scenario::BreakerTrip)]
-#[case::recovery(Scenario::BreakerRecovery)]
-#[case::relapse(Scenario::BreakerRelapse)]
+#[case::trip(&BREAKER_TRIP)]
+#[case::recovery(&BREAKER_RECOVERY)]
+#[case::relapse(&BREAKER_RELAPSE)]
 #[tokio::test(flavor = "multi_thread")]
-async fn the_breaker_keeps_its_promises(#[case] scenario: Scenario) -> Judged {
+async fn the_breaker_keeps_its_promises(#[case] scenario: &'static Scenario) -> Judged {
     session(payments())?.judge(&[scenario]).await
 }

@@ -1,6 +1,6 @@
 //! Idempotency keys: one effect, the original answer, whatever the network does.
 
-use harness::battery::Scenario;
+use harness::battery::{DUPLICATES, ONE_EFFECT, RESTART, Scenario};
 use harness::faults::Fault;
 use harness::judge::checks::{idempotency, retry};
 use harness::load::Load;
@@ -62,10 +62,10 @@ async fn the_third_attempt_is_the_same_payment() -> Judged {
 
 /// Proves the same over every fault point of the battery, over concurrent duplicates, and over a kill and a restart.
 #[rstest]
-#[case::every_fault_point(Scenario::OneEffect)]
-#[case::concurrent_duplicates(Scenario::Duplicates)]
-#[case::kill_and_restart(Scenario::Restart)]
+#[case::every_fault_point(&ONE_EFFECT)]
+#[case::concurrent_duplicates(&DUPLICATES)]
+#[case::kill_and_restart(&RESTART)]
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_pays_once(#[case] scenario: Scenario) -> Judged {
+async fn a_key_pays_once(#[case] scenario: &'static Scenario) -> Judged {
     session(payments())?.judge(&[scenario]).await
 }

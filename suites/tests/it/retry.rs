@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use harness::battery::Scenario;
+use harness::battery::{RETRY_HERD, RETRY_LAW, RETRY_TABLE};
 use harness::judge::law::LawSpec;
 use harness::suite::{Judged, session};
 use rstest::rstest;
@@ -24,17 +24,17 @@ const CAP: Duration = Duration::from_secs(5);
 #[case::immediate(LawSpec::immediate())]
 #[tokio::test(flavor = "multi_thread")]
 async fn gaps_follow_the_declared_law(#[case] law: LawSpec) -> Judged {
-    session(payments_backing_off(&law))?.judge(&[Scenario::RetryLaw]).await
+    session(payments_backing_off(&law))?.judge(&[&RETRY_LAW]).await
 }
 
 /// Proves that a herd that failed together does not come back together: the fullest window stays below its bound.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_herd_disperses() -> Judged {
-    session(payments())?.judge(&[Scenario::RetryHerd]).await
+    session(payments())?.judge(&[&RETRY_HERD]).await
 }
 
 /// Proves that each failure of the table is retried exactly when the contract says so.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_retryable_is_retried() -> Judged {
-    session(payments())?.judge(&[Scenario::RetryTable]).await
+    session(payments())?.judge(&[&RETRY_TABLE]).await
 }

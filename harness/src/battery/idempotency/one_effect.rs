@@ -1,9 +1,23 @@
-//! Scenarios of the idempotency promise.
+//! One payment through every fault point, by one caller and by ten.
 
-use super::{BURST, BURST_ROUNDS, TWINS};
+use judge::checks::{Check, idempotency};
+
+use super::super::scenario::{Scenario, money, same_request};
+use super::{TWINS, by_policy, keys};
+use crate::contract::Contract;
 use crate::faults::{Disturbance, Fault};
-use crate::load::{Asked, Load, Order};
-use crate::rig::{Rig, RigError};
+use crate::load::Load;
+use crate::rig::{Isolation, Rig, RigError};
+
+/// One payment through every fault point, by one caller and by ten.
+pub static ONE_EFFECT: Scenario = Scenario {
+    name: "one-effect",
+    isolation: Isolation::Retry,
+    timed: false,
+    applies: |contract| contract.promises.idempotency.is_some(),
+    run: |rig| Box::pin(run(rig)),
+    checks,
+};
 
 /// The fault points of one payment, by name.
 fn points(rig: &Rig) -> Vec<(&'static str, Disturbance)> {
@@ -29,7 +43,7 @@ fn points(rig: &Rig) -> Vec<(&'static str, Disturbance)> {
 }
 
 /// One payment through every fault point, by one caller and by ten with the same key; then every key once more.
-pub(super) async fn one_effect(rig: &Rig) -> Result<(), RigError> {
+async fn run(rig: &Rig) -> Result<(), RigError> {
     for (name, fault) in points(rig) {
         let load = Load::sequence(format!("point/{name}"), 1);
         let one = rig.during(fault.clone(), async |rig| rig.drive(load).await).await?;
@@ -40,36 +54,9 @@ pub(super) async fn one_effect(rig: &Rig) -> Result<(), RigError> {
     Ok(())
 }
 
-/// Many callers, one key: with the first call held, and in bursts.
-pub(super) async fn duplicates(rig: &Rig) -> Result<(), RigError> {
-    let mut all = Vec::new();
-    for n in 1..=3 {
-        all.push(rig.hold_while(Load::twins(format!("held/{n}"), TWINS)).await?);
-    }
-    for n in 1..=BURST_ROUNDS {
-        all.push(rig.drive(Load::twins(format!("burst/{n}"), BURST)).await?);
-    }
-    let orders = keys(&all);
-    rig.drive(Load::again("after", orders.clone())).await?;
-    let policy = rig.idempotency_policy()?;
-    if policy.mismatch.is_some() {
-        let other = orders.iter().take(3).map(Order::with_other_amount).collect();
-        rig.drive(Load::again("mismatch", other)).await?;
-    }
-    if policy.missing.is_some() {
-        let none = (0..3).map(|_| rig.fresh_order().without_key()).collect();
-        rig.drive(Load::again("missing", none)).await?;
-    }
-    Ok(())
-}
-
-/// The distinct orders of some loads, in the order they were first asked for.
-fn keys(loads: &[Vec<Asked>]) -> Vec<Order> {
-    let mut orders: Vec<Order> = Vec::new();
-    for asked in loads.iter().flatten() {
-        if !orders.contains(&asked.order) {
-            orders.push(asked.order.clone());
-        }
-    }
-    orders
+fn checks(contract: &Contract) -> Vec<Check> {
+    let mut checks = by_policy(contract, |policy, link| vec![idempotency::replay_is_faithful(policy, link)]);
+    checks.extend(same_request(contract));
+    checks.extend(money(contract));
+    checks
 }

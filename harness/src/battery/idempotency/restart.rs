@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
+use judge::checks::{Check, idempotency};
+
+use super::super::scenario::{Scenario, money};
+use super::by_policy;
+use crate::contract::Contract;
 use crate::load::{Load, Order};
-use crate::rig::{Rig, RigError};
+use crate::rig::{Isolation, Rig, RigError};
 
 /// Payments of each half.
 const PAYMENTS: usize = 3;
@@ -12,7 +17,17 @@ const TRIES: usize = 10;
 /// Pause between the tries: long enough for a lease of some seconds to expire over all of them.
 const PAUSE: Duration = Duration::from_millis(300);
 
-pub(super) async fn run(rig: &Rig) -> Result<(), RigError> {
+/// Keys over a kill and a restart.
+pub static RESTART: Scenario = Scenario {
+    name: "restart",
+    isolation: Isolation::Retry,
+    timed: false,
+    applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.survives_restart),
+    run: |rig| Box::pin(run(rig)),
+    checks,
+};
+
+async fn run(rig: &Rig) -> Result<(), RigError> {
     let first = rig.drive(Load::sequence("first", PAYMENTS)).await?;
     rig.kill_service().await?;
     rig.start_service().await?;
@@ -43,4 +58,10 @@ async fn recover(rig: &Rig, orders: Vec<Order>) -> Result<(), RigError> {
         tokio::time::sleep(PAUSE).await;
     }
     Ok(())
+}
+
+fn checks(contract: &Contract) -> Vec<Check> {
+    let mut checks = by_policy(contract, |policy, link| vec![idempotency::survives_crash(policy, link)]);
+    checks.extend(money(contract));
+    checks
 }

@@ -1,0 +1,27 @@
+//! Defects of keys, rows and replays.
+
+use harness::battery::{DUPLICATES, ONE_EFFECT, RESTART, RETRY_TABLE, Scenario};
+use rstest::rstest;
+
+use super::is_failed_by;
+
+/// Proves that each defect is failed by its owner and by no unrelated check.
+#[rstest]
+#[case::new_key_per_attempt("new-key-per-attempt", "R13", &["I1"], &[&ONE_EFFECT])]
+#[case::body_changes_on_retry("body-changes-on-retry", "R12", &[], &[&RETRY_TABLE])]
+#[case::charge_before_row("charge-before-row", "I6", &["I1"], &[&RESTART, &DUPLICATES])]
+#[case::key_in_memory_only("key-in-memory-only", "I6", &["I1", "I3"], &[&RESTART, &DUPLICATES])]
+#[case::lost_reply_second_row("lost-reply-second-row", "I1", &["R13"], &[&ONE_EFFECT])]
+#[case::twins_both_run("twins-both-run", "I2", &["I1", "R13", "I3"], &[&DUPLICATES])]
+#[case::replay_reruns("replay-reruns", "I3", &[], &[&DUPLICATES, &ONE_EFFECT])]
+#[case::replay_altered("replay-altered", "I3", &[], &[&DUPLICATES, &ONE_EFFECT])]
+#[case::payload_not_checked("payload-not-checked", "I4", &[], &[&DUPLICATES, &ONE_EFFECT])]
+#[tokio::test(flavor = "multi_thread")]
+async fn its_owner_fails(
+    #[case] defect: &str,
+    #[case] owner: &str,
+    #[case] companions: &[&str],
+    #[case] scenarios: &[&Scenario],
+) {
+    is_failed_by(defect, owner, companions, scenarios).await;
+}

@@ -1,0 +1,50 @@
+//! Proof of detection: each named defect is failed by the check that owns it, and by no unrelated one. One file a family.
+
+mod breaker;
+mod idempotency;
+mod retry;
+
+use std::collections::BTreeSet;
+
+use harness::battery::Scenario;
+use harness::judge::Ruling;
+use harness::suite::session;
+
+use crate::service::payments_with;
+
+/// Runs the defect through the scenarios. The owning check must fail, over evidence that the sound build passes (see the
+/// other suites), and every other failing check must be one whose promise the defect breaks as well.
+async fn is_failed_by(defect: &str, owner: &str, companions: &[&str], scenarios: &[&Scenario]) {
+    let session = session(payments_with(defect)).expect("a session");
+    let findings = session.findings(scenarios).await.expect("the rigs run");
+    let failed: BTreeSet<_> = findings.iter().filter(|f| f.ruling == Ruling::Fail).map(|f| f.check.as_str()).collect();
+    let owned = findings.iter().find(|f| f.check == owner && f.ruling == Ruling::Fail);
+    let unrelated: Vec<_> = failed.iter().filter(|c| **c != owner && !companions.contains(c)).collect();
+    let rulings: Vec<_> = findings
+        .iter()
+        .filter(|f| f.ruling != Ruling::Pass)
+        .map(|f| format!("{} {} in {}: {}", f.ruling.word(), f.check, f.scenario, f.headline))
+        .collect();
+    let seen = format!("{}\nrun folder: {}", rulings.join("\n"), session.folder().dir().display());
+    assert!(owned.is_some(), "{owner} owns `{defect}` and did not fail:\n{seen}");
+    assert!(unrelated.is_empty(), "unrelated checks failed on `{defect}`: {unrelated:?}\n{seen}");
+    assert!(owned.is_some_and(|f| !f.lines.is_empty()), "{owner} failed without a line of evidence");
+}
+
+/// Proves that the suite names every defect that the service offers: a new one must find its owner.
+#[test]
+fn every_defect_has_its_case() {
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_payments"))
+        .arg("--list-defects")
+        .output()
+        .expect("the service lists its defects");
+    let listed = String::from_utf8(output.stdout).expect("the list is text");
+    let cases = [include_str!("retry.rs"), include_str!("idempotency.rs"), include_str!("breaker.rs")].concat();
+    for line in listed.lines() {
+        let mut cells = line.split('\t');
+        let (name, owner) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
+        let case = format!("\"{name}\", \"{owner}\",");
+        assert!(cases.contains(&case), "`{name}` ({owner}) has no case here");
+    }
+    assert!(listed.lines().count() >= 25, "{listed}");
+}
