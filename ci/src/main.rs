@@ -7,6 +7,7 @@ mod clients;
 mod fuzz;
 mod images;
 mod json;
+mod matrix;
 mod nightly;
 mod options;
 mod pr;
@@ -26,6 +27,7 @@ usage: cargo ci COMMAND
   nightly [--rounds N]  pr, heavy abuse and fuzzing of the proxy, then the suites N times with fresh seeds (default 10)
   fuzz [--for 60s] [--target NAME]
                         each fuzz target of chaos-proxy, or one, for a while (default 60s)
+  matrix [--out FILE]   every defect through the whole battery: which check said what, as one table; also written to FILE
   clients               registry clients of Toxiproxy against chaos-proxy: two of Rust, one of Python
   images [--tag TAG] [--player NAME] [--check]
                         static binaries of the players, or one, and their images (default tag: local); --check runs
@@ -83,6 +85,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         "tidy" => options::none(rest).and_then(|()| tidy::run()),
         "nightly" => options::number(rest, "--rounds", 10).and_then(nightly::run),
         "fuzz" => fuzz::run(rest),
+        "matrix" => matrix::run(rest),
         "clients" => options::none(rest).and_then(|()| clients::run()),
         "images" => images::run(rest),
         "help" | "-h" | "--help" => {

@@ -3,20 +3,36 @@
 mod breaker;
 mod idempotency;
 mod retry;
+mod row;
 
 use std::collections::BTreeSet;
 
-use harness::battery::Scenario;
+use harness::battery::{Scenario, plan};
+use harness::contract::Contract;
 use harness::judge::Ruling;
 use harness::suite::session;
 
-use crate::service::payments_with;
+use crate::service::{payments, payments_with};
 
 /// Runs the defect through the scenarios. The owning check must fail, over evidence that the sound build passes (see the
 /// other suites), and every other failing check must be one whose promise the defect breaks as well.
 async fn is_failed_by(defect: &str, owner: &str, companions: &[&str], scenarios: &[&Scenario]) {
-    let session = session(payments_with(defect)).expect("a session");
+    contract_is_failed_by(payments_with(defect), defect, owner, companions, scenarios).await;
+}
+
+/// The same for a contract of the case's own.
+async fn contract_is_failed_by(
+    contract: Contract,
+    defect: &str,
+    owner: &str,
+    companions: &[&str],
+    scenarios: &[&Scenario],
+) {
+    let everything = plan(&contract);
+    let scenarios = if row::folder().is_some() { &everything[..] } else { scenarios };
+    let session = session(contract).expect("a session");
     let findings = session.findings(scenarios).await.expect("the rigs run");
+    row::leave(defect, owner, companions, &findings);
     let failed: BTreeSet<_> = findings.iter().filter(|f| f.ruling == Ruling::Fail).map(|f| f.check.as_str()).collect();
     let owned = findings.iter().find(|f| f.check == owner && f.ruling == Ruling::Fail);
     let unrelated: Vec<_> = failed.iter().filter(|c| **c != owner && !companions.contains(c)).collect();
@@ -29,6 +45,20 @@ async fn is_failed_by(defect: &str, owner: &str, companions: &[&str], scenarios:
     assert!(owned.is_some(), "{owner} owns `{defect}` and did not fail:\n{seen}");
     assert!(unrelated.is_empty(), "unrelated checks failed on `{defect}`: {unrelated:?}\n{seen}");
     assert!(owned.is_some_and(|f| !f.lines.is_empty()), "{owner} failed without a line of evidence");
+}
+
+/// Proves that every check passes the sound service; it is the matrix's first row.
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_fails_the_sound_service() {
+    if row::folder().is_none() {
+        // The other suites run the battery on the sound service.
+        return;
+    }
+    let session = session(payments()).expect("a session");
+    let findings = session.findings(&plan(&payments())).await.expect("the rigs run");
+    row::leave("sound", "-", &[], &findings);
+    let failed: Vec<_> = findings.iter().filter(|f| f.ruling == Ruling::Fail).map(|f| &f.headline).collect();
+    assert!(failed.is_empty(), "{failed:?}\nrun folder: {}", session.folder().dir().display());
 }
 
 /// Proves that the suite names every defect that the service offers: a new one must find its owner.

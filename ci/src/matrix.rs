@@ -1,0 +1,69 @@
+//! The detection matrix: every defect against every check, as one table.
+//!
+//! The suites run each defect through the whole battery and leave one row each; this puts the rows together.
+
+mod table;
+
+use std::path::Path;
+
+use crate::step::Step;
+use crate::workspace::Workspace;
+use crate::{Failure, options};
+
+use table::Table;
+
+/// Runs the detection suite with rows, prints the table, and writes it to a file if one is named. A defect that its owner
+/// did not fail, or that an unlisted check failed, is red; the table is printed all the same.
+pub fn run(arguments: &[String]) -> Result<(), Failure> {
+    let out = options::text(arguments, "--out", "")?;
+    let workspace = Workspace::load()?;
+    let rows = workspace.target.join("detection-matrix");
+    fresh(&rows)?;
+    let step = Step::cargo("matrix", &["test", "-p", "suites", "--test", "it", "detection::"])
+        .env("HARNESS_MATRIX", rows.to_string_lossy());
+    let tested = step.run();
+    let table = read(&rows)?;
+    let text = table.to_string();
+    print!("{text}");
+    if !out.is_empty() {
+        let page = page(&text, &table);
+        std::fs::write(workspace.root.join(&out), page)
+            .map_err(|e| Failure::Tool(format!("cannot write {out}: {e}")))?;
+    }
+    tested
+}
+
+fn fresh(rows: &Path) -> Result<(), Failure> {
+    let broken = |e: std::io::Error| Failure::Tool(format!("cannot make {} afresh: {e}", rows.display()));
+    match std::fs::remove_dir_all(rows) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(broken(e)),
+        _ => {}
+    }
+    std::fs::create_dir_all(rows).map_err(broken)
+}
+
+fn read(rows: &Path) -> Result<Table, Failure> {
+    let broken = |e: std::io::Error| Failure::Tool(format!("cannot read the rows in {}: {e}", rows.display()));
+    let columns = std::fs::read_to_string(rows.join("checks.columns")).map_err(broken)?;
+    let mut texts = Vec::new();
+    for entry in std::fs::read_dir(rows).map_err(broken)? {
+        let path = entry.map_err(broken)?.path();
+        if path.extension().is_some_and(|it| it == "tsv") {
+            texts.push(std::fs::read_to_string(path).map_err(broken)?);
+        }
+    }
+    Table::parse(&columns, &texts).map_err(|what| Failure::Tool(format!("a row of the matrix is unreadable: {what}")))
+}
+
+fn page(text: &str, table: &Table) -> String {
+    format!(
+        "# The detection matrix\n\n\
+        Printed by `cargo ci matrix --out harness/docs/detection-matrix.md`: each named defect of the reference service\n\
+        goes through the whole battery, and each check says what it thinks. {} defects, {} checks.\n\n\
+        ```text\n{text}```\n\n\
+        `F` the owner failed it, `f` another check failed it too and is listed as an expected companion, `!` a failure that\n\
+        nobody expects, `?` inconclusive, `.` passed, blank: not judged in that battery.\n",
+        table.defects(),
+        table.checks()
+    )
+}
