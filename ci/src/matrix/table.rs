@@ -103,12 +103,16 @@ mod tests {
         ];
         let table = Table::parse(columns, &rows).expect("well formed");
         assert_eq!((table.defects(), table.checks()), (2, 3));
-        let expected = "                    R R B\n                    1 1 4\ndefect       owner    2\n\
-            sound        -      . ? .\ntwo-bodies   R12    f F !\nmany-probes  B4     .   F\n";
-        assert_eq!(
-            table.to_string().lines().map(str::trim_end).collect::<Vec<_>>(),
-            expected.lines().collect::<Vec<_>>()
-        );
+        let expected = [
+            "                   R R B",
+            "                   1 1 4",
+            "defect       owner   2",
+            "sound        -     . ? .",
+            "two-bodies   R12   f F !",
+            "many-probes  B4    .   F",
+        ];
+        let text = table.to_string();
+        assert_eq!(text.lines().map(str::trim_end).collect::<Vec<_>>(), expected);
         assert!(Table::parse(columns, &["x\ty\n".to_owned()]).is_err());
         assert!(Table::parse(columns, &["x\tR1\t\tR1\n".to_owned()]).is_err());
     }
