@@ -11,31 +11,6 @@ fn settings(eps_ms: u64) -> Settings {
     Settings { eps: Duration::from_millis(eps_ms), ..Settings::default() }
 }
 
-/// Proves the noise rows of `checks.md`: no false alarm without noise, with typical noise, over a wide-area link, with
-/// stalls, and with a pause that stays below eps, at a base of 1 s and of 200 ms.
-#[test]
-fn noise_models_raise_no_alarm() {
-    let ms = Duration::from_millis;
-    let rows = [
-        (Noise::None, 60),
-        (Noise::Typical, 60),
-        (Noise::Wan, 110),
-        (Noise::Stalls, 60),
-        (Noise::Freeze(ms(30)), 60),
-        (Noise::Freeze(ms(35)), 60),
-    ];
-    for base in [1.0, 0.2] {
-        let law = full(base);
-        for (noise, eps) in rows {
-            for seed in 0..150 {
-                let observed = Fleet::new(Policy::Full, 100).base(base).noise(noise).observe(seed);
-                let decision = decide(&observed.gaps, &law, &settings(eps));
-                assert_eq!(decision, Decision::Kept, "base {base} s, {noise:?}, seed {seed}");
-            }
-        }
-    }
-}
-
 /// Proves that no law needs the noise to be kind: for each of the eight declared laws, noise that pushes every gap to the
 /// middle of its range, rounds it up to a grid of eps, or is constant at either bound raises no alarm.
 #[test]
