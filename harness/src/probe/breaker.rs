@@ -100,6 +100,7 @@ impl BreakerProbe {
             at,
             source: self.source().to_owned(),
             name: seen.name,
+            from: None,
             state: seen.state,
             not_permitted: seen.not_permitted,
         };

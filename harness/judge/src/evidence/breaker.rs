@@ -13,6 +13,10 @@ pub struct BreakerReading {
     pub source: String,
     /// The breaker's name.
     pub name: String,
+    /// The state it left, when the source tells of a change and not of a moment: then `at` is when it was read, and
+    /// the order of the records is that of the changes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<BreakerState>,
     /// Its state.
     pub state: BreakerState,
     /// Calls it has not permitted so far, when the source tells.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::Outcomes;
 use crate::duration;
 
 /// The promise about the circuit breaker towards one dependency.
@@ -27,6 +28,12 @@ pub struct BreakerPolicy {
     /// Factor on the open time each time a probe fails.
     #[serde(default = "unity")]
     pub growth: f64,
+    /// A call that takes this long counts as a failure, whatever it is answered.
+    #[serde(default, with = "duration::option", skip_serializing_if = "Option::is_none")]
+    pub slow_call: Option<Duration>,
+    /// What certain ends of calls count as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcomes: Option<Outcomes>,
     /// Status of a rejected call.
     #[serde(default = "unavailable")]
     pub reject: u16,

@@ -4,10 +4,12 @@ mod breaker;
 mod failure;
 mod idempotency;
 mod noise;
+mod outcomes;
 mod retry;
 
 pub use breaker::{BreakerMode, BreakerPolicy, BreakerProfile};
 pub use failure::Failure;
 pub use idempotency::IdempotencyPolicy;
 pub use noise::Noise;
+pub use outcomes::{CallEnd, OutcomeClass, Outcomes};
 pub use retry::RetryPolicy;

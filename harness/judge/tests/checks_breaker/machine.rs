@@ -1,6 +1,6 @@
 //! A small circuit breaker with named mistakes, on virtual time in nanoseconds.
 
-use judge::promise::{BreakerMode, BreakerPolicy};
+use judge::promise::{BreakerMode, BreakerPolicy, BreakerProfile};
 
 /// What is wrong with it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,28 @@ pub enum Defect {
     WrongProblem,
     RetryAfterTooLong,
     RetryAfterGarbage,
+    StaleSuccessCloses,
+    StaleFailureReopens,
+    StaleFreesPermit,
+    StaleRestartsOpen,
+    LostUpdate,
+    ClientErrorsTrip,
+    FailureNotCounted,
+    TimeoutNotCounted,
+    SlowNotCounted,
+    IgnoredResets,
+    IgnoredCloses,
+    IgnoredKeepsPermit,
+    IgnoredReopens,
+    SuccessIgnored,
+    NeverSlides,
+    TumblingWindow,
+    SkipsHalfOpen,
+    HidesHalfOpen,
+    SaysClosed,
+    SaysHalfOpen,
+    CountsTwice,
+    CountsNothing,
 }
 
 /// What came of a call that was let through.
@@ -35,6 +57,14 @@ pub enum Result {
     Good,
     Bad,
     Hung,
+    Ignored,
+}
+
+/// What a call was let through with: the state it began in, and how many failures there were.
+#[derive(Debug, Clone, Copy)]
+pub struct Ticket {
+    epoch: u64,
+    seen: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,17 +81,50 @@ pub struct Machine {
     failures: Vec<u64>,
     relapses: i32,
     pub rejected: u64,
+    /// Rejections since the start.
+    pub all_rejected: u64,
+    epoch: u64,
+    began: u64,
+    /// The changes of state that it tells of.
+    pub told: Vec<(State, State)>,
 }
 
 impl Machine {
     pub fn new(policy: BreakerPolicy, defect: Defect) -> Self {
-        Self { policy, defect, state: State::Closed, failures: Vec::new(), relapses: 0, rejected: 0 }
+        Self {
+            policy,
+            defect,
+            state: State::Closed,
+            failures: Vec::new(),
+            relapses: 0,
+            rejected: 0,
+            all_rejected: 0,
+            epoch: 0,
+            began: 0,
+            told: Vec::new(),
+        }
     }
 
     pub fn admit(&mut self, now: u64) -> bool {
         let admitted = self.decide(now);
         self.rejected += u64::from(!admitted);
+        self.all_rejected += u64::from(!admitted);
         admitted
+    }
+
+    pub fn ticket(&self) -> Ticket {
+        Ticket { epoch: self.epoch, seen: self.failures.len() }
+    }
+
+    fn enter(&mut self, state: State) {
+        let from = std::mem::replace(&mut self.state, state);
+        self.epoch += 1;
+        let hides = self.defect == Defect::HidesHalfOpen;
+        match (from, state) {
+            (_, State::HalfOpen { .. }) if hides => {}
+            (State::HalfOpen { .. }, _) if hides => self.told.push((State::Open { until: 0 }, state)),
+            _ => self.told.push((from, state)),
+        }
     }
 
     fn decide(&mut self, now: u64) -> bool {
@@ -69,23 +132,70 @@ impl Machine {
             && now >= until
             && self.defect != Defect::NeverHalfOpens
         {
-            self.state = State::HalfOpen { admitted: 0, good: 0 };
+            let half_opens = self.policy.profile != BreakerProfile::Ejection && self.defect != Defect::SkipsHalfOpen;
+            if half_opens {
+                self.enter(State::HalfOpen { admitted: 0, good: 0 });
+            } else {
+                self.failures.clear();
+                self.enter(State::Closed);
+            }
         }
         match &mut self.state {
             State::Closed => true,
             State::Open { .. } => self.defect == Defect::Leaks && self.rejected % 5 == 4,
             State::HalfOpen { admitted, .. } => {
-                *admitted += 1;
-                *admitted <= self.policy.probes || self.defect == Defect::ManyProbes
+                let free = *admitted < self.policy.probes || self.defect == Defect::ManyProbes;
+                *admitted += u32::from(free);
+                free
             }
         }
     }
 
+    /// The end of a call, whenever it began.
+    pub fn record_of(&mut self, ticket: Ticket, now: u64, result: Result) {
+        if ticket.epoch == self.epoch {
+            if self.defect == Defect::LostUpdate && ticket.seen != self.failures.len() {
+                return;
+            }
+            return self.record(now, result);
+        }
+        match (self.defect, self.state, result) {
+            (Defect::StaleSuccessCloses, State::Open { .. } | State::HalfOpen { .. }, Result::Good) => {
+                self.enter(State::Closed);
+            }
+            (Defect::StaleFailureReopens, State::HalfOpen { .. }, Result::Bad) => self.open(now),
+            (Defect::StaleRestartsOpen, State::Open { .. }, Result::Bad) => {
+                self.state = State::Open { until: now + self.policy.open.as_nanos() as u64 };
+            }
+            (Defect::StaleFreesPermit, State::HalfOpen { admitted, good }, _) => {
+                self.state = State::HalfOpen { admitted: admitted - 1, good };
+            }
+            _ => {}
+        }
+    }
+
+    /// The end of a call that began in the present state.
     pub fn record(&mut self, now: u64, result: Result) {
+        if result == Result::Ignored {
+            return self.ignore(now);
+        }
         match self.state {
             State::Closed => self.count(now, result == Result::Good),
             State::Open { .. } => {}
             State::HalfOpen { admitted, good } => self.probed(now, result, admitted, good),
+        }
+    }
+
+    fn ignore(&mut self, now: u64) {
+        match (self.state, self.defect) {
+            (State::Closed, Defect::IgnoredResets) => self.failures.clear(),
+            (State::HalfOpen { .. }, Defect::IgnoredCloses) => self.enter(State::Closed),
+            (State::HalfOpen { .. }, Defect::IgnoredReopens) => self.open(now),
+            (State::HalfOpen { .. }, Defect::IgnoredKeepsPermit) => {}
+            (State::HalfOpen { admitted, good }, _) => {
+                self.state = State::HalfOpen { admitted: admitted - 1, good };
+            }
+            _ => {}
         }
     }
 
@@ -99,8 +209,15 @@ impl Machine {
         self.failures.push(now);
         if let (BreakerMode::Window, Some(window)) = (self.policy.mode, self.policy.window) {
             let window = window.as_nanos() as u64;
-            let forget = self.defect != Defect::SuccessForgetsNothing;
-            self.failures.retain(|at| !forget || at + window > now);
+            let forget = !matches!(self.defect, Defect::SuccessForgetsNothing | Defect::NeverSlides);
+            if self.defect == Defect::TumblingWindow {
+                if now >= self.began + window {
+                    self.failures = vec![now];
+                    self.began = now;
+                }
+            } else {
+                self.failures.retain(|at| !forget || at + window > now);
+            }
         }
         let limit = match self.defect {
             Defect::OpensLate => self.policy.threshold + 1,
@@ -121,7 +238,7 @@ impl Machine {
             Defect::OpenTooLong => open *= 3.0,
             _ => {}
         }
-        self.state = State::Open { until: now + open as u64 };
+        self.enter(State::Open { until: now + open as u64 });
         self.rejected = 0;
     }
 
@@ -142,7 +259,7 @@ impl Machine {
             }
             (true, _) => {
                 self.relapses = 0;
-                self.state = State::Closed;
+                self.enter(State::Closed);
                 if self.defect == Defect::CounterNotReset {
                     self.failures.truncate(self.policy.threshold as usize - 1);
                     self.failures.iter_mut().for_each(|at| *at = now);

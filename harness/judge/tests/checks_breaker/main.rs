@@ -3,7 +3,9 @@
 
 mod detection;
 mod edges;
+mod late;
 mod machine;
+mod overlap;
 mod scenarios;
 mod sound;
 mod stage;

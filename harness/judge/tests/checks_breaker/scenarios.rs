@@ -10,24 +10,24 @@ use crate::stage::{Bank, EPS_MS, MS, Stage, part};
 
 const FAILING: Bank = Bank::Status(500);
 
-fn times(stage: &mut Stage, step: &str, n: usize, bank: Bank) {
+pub fn times(stage: &mut Stage, step: &str, n: usize, bank: Bank) {
     for _ in 0..n {
         stage.call(step, bank);
     }
 }
 
-fn start_over(stage: &mut Stage, step: &str) {
+pub fn start_over(stage: &mut Stage, step: &str) {
     if let (BreakerMode::Window, Some(window)) = (stage.policy.mode, stage.policy.window) {
         stage.wait_until(stage.now + part(window, 1.0) + EPS_MS * MS);
     }
     stage.call(step, Bank::Good);
 }
 
-fn below(stage: &mut Stage, step: &str) {
+pub fn below(stage: &mut Stage, step: &str) {
     times(stage, step, stage.policy.threshold as usize - 1, FAILING);
 }
 
-fn open_it(stage: &mut Stage, step: &str) {
+pub fn open_it(stage: &mut Stage, step: &str) {
     let mut rejected = 0;
     for _ in 0..stage.policy.threshold + 5 {
         rejected += u32::from(!stage.call(step, FAILING));
@@ -128,4 +128,16 @@ pub fn checks(policy: &BreakerPolicy, scenario: &str) -> Vec<Check> {
 pub fn battery(policy: &BreakerPolicy, defect: Defect, seed: u64) -> Vec<Finding> {
     let runs = [trip(policy, defect, seed), recovery(policy, defect, seed), relapse(policy, defect, seed)];
     runs.iter().flat_map(|e| checks(policy, &e.header.scenario).into_iter().map(|c| c.judge(e))).collect()
+}
+
+/// Failures spread over more than the window stay below the threshold at every moment; one more within it is enough.
+pub fn window(policy: &BreakerPolicy, defect: Defect, seed: u64) -> Evidence {
+    let mut stage = Stage::new(policy, defect, "breaker-window", seed);
+    let (begin, span) = (stage.now, part(policy.window.unwrap_or_default(), 1.0));
+    stage.call("sparse", FAILING);
+    stage.wait_until(begin + span * 7 / 10);
+    times(&mut stage, "sparse", policy.threshold as usize - 2, FAILING);
+    stage.wait_until(begin + span + 3 * EPS_MS * MS);
+    open_it(&mut stage, "trip/slid");
+    stage.evidence
 }

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use judge::evidence::*;
-use judge::promise::BreakerPolicy;
+use judge::promise::{BreakerPolicy, CallEnd, Failure, OutcomeClass};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::machine::{Defect, Machine, Result, State};
+use crate::machine::{Defect, Machine, Result, State, Ticket};
 
 pub const MS: u64 = 1_000_000;
 pub const EPS_MS: u64 = 60;
@@ -20,6 +20,14 @@ pub enum Bank {
     Status(u16),
     Refuses,
     Hangs,
+    Slow,
+}
+
+/// A call that was let through and has not ended.
+pub struct Flying {
+    pub sent: u64,
+    pub arrived: u64,
+    ticket: Ticket,
 }
 
 pub struct Stage {
@@ -32,6 +40,8 @@ pub struct Stage {
     pub opened: u64,
     /// Whether the service hands on the client's key, and its trace.
     pub hands_on: (bool, bool),
+    /// Where the endpoint's readings come from.
+    pub source: &'static str,
 }
 
 impl Stage {
@@ -56,6 +66,7 @@ impl Stage {
             rng: ChaCha8Rng::seed_from_u64(seed),
             opened: 0,
             hands_on: (true, true),
+            source: "actuator",
         }
     }
 
@@ -85,21 +96,72 @@ impl Stage {
                 let known = arrived + 100 * MS;
                 (known + self.leg(), known, Result::Hung)
             }
+            Bank::Slow => {
+                let ended = arrived + part(self.policy.slow_call.unwrap_or_default(), 1.0) + 10 * MS;
+                (ended, ended + self.leg(), Result::Bad)
+            }
             Bank::Good | Bank::Status(_) | Bank::Refuses => {
                 let ended = arrived + self.leg();
                 (ended, ended + self.leg(), if bank == Bank::Good { Result::Good } else { Result::Bad })
             }
         };
-        self.machine.record(known, result);
+        self.machine.record(known, self.taken_for(bank, result));
         self.arrive(arrived, ended, bank, None);
         let answered = known + self.leg();
-        let status = if result == Result::Good { 201 } else { 502 };
+        let status = if matches!(bank, Bank::Good | Bank::Slow) { 201 } else { 502 };
         self.outcome(step, sent, answered, reply(status));
         if result != Result::Good {
             self.opened = ended;
         }
         self.now = answered.max(ended) + MS;
         true
+    }
+
+    /// What the breaker takes an end for, by its promise and its defect.
+    fn taken_for(&self, bank: Bank, result: Result) -> Result {
+        let declared = self.policy.classified().into_iter().find(|(end, _)| match (end, bank) {
+            (CallEnd::Slow, Bank::Slow) => true,
+            (CallEnd::Fails(Failure::Status(s)), Bank::Status(seen)) => *s == seen,
+            (CallEnd::Fails(Failure::Hang), Bank::Hangs) => true,
+            _ => false,
+        });
+        let Some((end, class)) = declared else { return result };
+        match (class, self.machine.defect) {
+            (OutcomeClass::Success | OutcomeClass::Ignored, Defect::ClientErrorsTrip) => Result::Bad,
+            (OutcomeClass::Success, Defect::SuccessIgnored) => Result::Ignored,
+            (OutcomeClass::Success, _) => Result::Good,
+            (OutcomeClass::Ignored, _) => Result::Ignored,
+            (OutcomeClass::Failure, Defect::SlowNotCounted) if end == CallEnd::Slow => Result::Good,
+            (OutcomeClass::Failure, Defect::TimeoutNotCounted) if bank == Bank::Hangs => Result::Good,
+            (OutcomeClass::Failure, Defect::FailureNotCounted) if matches!(bank, Bank::Status(_)) => Result::Good,
+            (OutcomeClass::Failure, _) => result,
+        }
+    }
+
+    /// Lets a call in at that moment, if the breaker does; a rejected one is answered.
+    pub fn let_in(&mut self, step: &str, sent: u64) -> Option<Flying> {
+        let asked = sent + self.leg();
+        if self.machine.admit(asked) {
+            return Some(Flying { sent, arrived: asked + 100_000, ticket: self.machine.ticket() });
+        }
+        let ended = self.reject(step, sent, asked);
+        self.now = self.now.max(ended + MS);
+        None
+    }
+
+    /// Ends a call whose answer was held until `released`; returns when its caller had the answer.
+    pub fn land(&mut self, step: &str, call: Flying, bank: Bank, released: u64) -> u64 {
+        let ended = released + self.leg();
+        let known = ended + self.leg();
+        let good = bank == Bank::Good;
+        self.machine.record_of(call.ticket, known, if good { Result::Good } else { Result::Bad });
+        self.arrive(call.arrived, ended, bank, Some((call.arrived + 10_000, released)));
+        let answered = known + self.leg();
+        self.outcome(step, call.sent, answered, reply(if good { 201 } else { 502 }));
+        if !good {
+            self.opened = self.opened.max(ended);
+        }
+        answered
     }
 
     /// Callers at once while the first of them to arrive is held; all calls that arrive succeed.
@@ -146,14 +208,45 @@ impl Stage {
             State::Open { .. } => BreakerState::Open,
             State::HalfOpen { .. } => BreakerState::HalfOpen,
         };
+        let state = match (state, self.machine.defect) {
+            (BreakerState::Open, Defect::SaysClosed) => BreakerState::Closed,
+            (BreakerState::Closed, Defect::SaysHalfOpen) => BreakerState::HalfOpen,
+            (state, _) => state,
+        };
+        let counted = match (self.source, self.machine.defect) {
+            (_, Defect::CountsNothing) => 0,
+            (_, Defect::CountsTwice) => 2 * self.machine.all_rejected,
+            ("prometheus", _) => self.machine.all_rejected,
+            _ => self.machine.rejected,
+        };
         let reading = BreakerReading {
             at: At(self.now),
-            source: "actuator".into(),
+            source: self.source.into(),
             name: "bank".into(),
+            from: None,
             state,
-            not_permitted: Some(self.machine.rejected),
+            not_permitted: Some(counted),
         };
         self.evidence.breakers.push(reading);
+    }
+
+    /// What its event log holds now.
+    pub fn read_events(&mut self) {
+        let name = |state| match state {
+            State::Closed => BreakerState::Closed,
+            State::Open { .. } => BreakerState::Open,
+            State::HalfOpen { .. } => BreakerState::HalfOpen,
+        };
+        for (from, to) in std::mem::take(&mut self.machine.told) {
+            self.evidence.breakers.push(BreakerReading {
+                at: At(self.now),
+                source: "events".into(),
+                name: "bank".into(),
+                from: Some(name(from)),
+                state: name(to),
+                not_permitted: None,
+            });
+        }
     }
 
     fn reject(&mut self, step: &str, sent: u64, asked: u64) -> u64 {
@@ -223,6 +316,7 @@ impl Stage {
         }
         let (end, status, fault) = match bank {
             Bank::Good => (End::Replied, Some(201), hold.map(|_| struck("request/hold"))),
+            Bank::Slow => (End::Replied, Some(201), Some(struck("response/delay"))),
             Bank::Status(s) => (End::Replied, Some(s), Some(struck("request/reply 500"))),
             Bank::Refuses | Bank::Hangs => (End::ClientLeft, None, Some(struck("request/hang"))),
         };

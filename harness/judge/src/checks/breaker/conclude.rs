@@ -85,10 +85,14 @@ pub(super) fn conclude(
 ) -> Finding {
     let eps = noise.map_or(Duration::from_nanos(view.evidence.header.eps_ns), |n| n.eps);
     let pause = pause(view.evidence, eps);
+    let slow = view.slow.map(|took| {
+        format!("a call that no fault struck took {}, which the declared `slow_call` may count as a failure", ms(took))
+    });
     let mut finding = blank(view, info, &words);
     let Tally { breaches, gaps, facts, judged } = tally;
     finding.facts = facts;
-    let (excused, broken): (Vec<_>, Vec<_>) = breaches.into_iter().partition(|b| b.pause_can_cause && pause.is_some());
+    let excusable = |b: &Breach| slow.is_some() || (b.pause_can_cause && pause.is_some());
+    let (excused, broken): (Vec<_>, Vec<_>) = breaches.into_iter().partition(excusable);
     if let Some(first) = broken.first() {
         finding.ruling = Ruling::Fail;
         finding.headline = first.what.clone();
@@ -101,7 +105,8 @@ pub(super) fn conclude(
         finding.exhibit = timeline::exhibit(view);
         return finding;
     }
-    let pause = pause.filter(|_| noise.is_some() || !excused.is_empty());
+    let slow = slow.filter(|_| !excused.is_empty());
+    let pause = slow.or(pause.filter(|_| noise.is_some() || !excused.is_empty()));
     if let Some(pause) = pause {
         finding.headline = excused.first().map_or(pause.clone(), |b| format!("{} - but {pause}", b.what));
         finding.advice = Some("run it again on a quieter machine, or declare a larger noise bound".to_owned());

@@ -39,7 +39,7 @@ use super::view::{Call, View, ms, named, variant};
 pub fn open_fails_fast(policy: &BreakerPolicy, link: &str, noise: Noise) -> Check {
     let (policy, link) = (policy.clone(), link.to_owned());
     Check::new(B2, move |evidence| {
-        let view = View::of(evidence, &link);
+        let view = View::of(evidence, &link, &policy);
         let (tally, slowest) = tally(&view, &policy, noise.eps);
         let words = Words {
             promise: format!(

@@ -35,7 +35,7 @@ use super::view::{View, ms};
 pub fn probe_never_answers(policy: &BreakerPolicy, link: &str, noise: Noise) -> Check {
     let (policy, link) = (policy.clone(), link.to_owned());
     Check::new(B7, move |evidence| {
-        let view = View::of(evidence, &link);
+        let view = View::of(evidence, &link, &policy);
         let mut tally = Tally::default();
         if !view.steps("fate").is_empty() {
             judge(&view, &policy, noise.eps, &mut tally);

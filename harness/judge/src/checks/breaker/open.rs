@@ -39,7 +39,7 @@ use super::view::{Call, Hit, View, ms, named, variant};
 pub fn stays_open(policy: &BreakerPolicy, link: &str, noise: Noise) -> Check {
     let (policy, link) = (policy.clone(), link.to_owned());
     Check::new(B3, move |evidence| {
-        let view = View::of(evidence, &link);
+        let view = View::of(evidence, &link, &policy);
         let (tally, spans) = tally(&view, &policy, noise.eps);
         let growth = if policy.growth == 1.0 {
             String::new()

@@ -39,7 +39,7 @@ use super::view::{Call, Hit, View, ms, named, variant};
 pub fn half_open_single_probe(policy: &BreakerPolicy, link: &str) -> Check {
     let (policy, link) = (policy.clone(), link.to_owned());
     Check::new(B4, move |evidence| {
-        let view = View::of(evidence, &link);
+        let view = View::of(evidence, &link, &policy);
         let mut tally = Tally::default();
         for step in view.steps("probe") {
             judge(&view, &policy, step, &mut tally);

@@ -36,7 +36,7 @@ use super::view::{Hit, View, ms, named, variant};
 pub fn probe_failure_reopens(policy: &BreakerPolicy, link: &str, noise: Noise) -> Check {
     let (policy, link) = (policy.clone(), link.to_owned());
     Check::new(B5, move |evidence| {
-        let view = View::of(evidence, &link);
+        let view = View::of(evidence, &link, &policy);
         let (tally, calls) = tally(&view, &policy, noise.eps);
         let words = Words {
             promise: format!("a failed probe opens the breaker again for {}", ms(super::period::open_time(&policy, 1))),

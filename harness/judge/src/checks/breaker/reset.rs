@@ -36,7 +36,7 @@ use super::view::{Call, View, named, variant};
 pub fn probe_success_resets(policy: &BreakerPolicy, link: &str) -> Check {
     let (policy, link) = (policy.clone(), link.to_owned());
     Check::new(B6, move |evidence| {
-        let view = View::of(evidence, &link);
+        let view = View::of(evidence, &link, &policy);
         let mut tally = Tally::default();
         for probe in view.steps("probe") {
             judge(&view, &policy, probe, &mut tally);

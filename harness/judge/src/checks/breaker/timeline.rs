@@ -54,7 +54,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     events.extend(rejected.map(|c| (c.outcome.ended, Event::Rejected { sent: c.outcome.sent })));
     events.sort_by_key(|(at, _)| *at);
     let begin = Change { state: State::Closed, at: first.outcome.sent, why: "first call".to_owned() };
-    let mut walk = Walk { changes: vec![begin], last: None, passed: 0, probes: Vec::new() };
+    let mut walk = Walk { changes: vec![begin], last: None, passed: 0, probes: Vec::new(), permitted: view.probes };
     for (at, event) in events {
         match event {
             Event::Arrived(hit) => walk.arrived(hit),
@@ -71,6 +71,8 @@ struct Walk<'a> {
     last: Option<Hit<'a>>,
     passed: usize,
     probes: Vec<Hit<'a>>,
+    /// So many good probes close it.
+    permitted: usize,
 }
 
 impl<'a> Walk<'a> {
@@ -83,13 +85,16 @@ impl<'a> Walk<'a> {
         self.passed = 0;
     }
 
-    /// Ends half-open when all probes are over by `now`.
+    /// Ends half-open when all probes are over by `now`, and a failure or enough of them decide.
     fn settle(&mut self, now: At) {
         let Some(end) = self.probes.iter().map(|h| h.ended).max() else { return };
         if self.state() != State::HalfOpen || end > now {
             return;
         }
         let n = self.probes.len();
+        if self.probes.iter().all(|h| h.ok) && n < self.permitted {
+            return;
+        }
         if self.probes.iter().all(|h| h.ok) {
             self.turn(State::Closed, end, format!("{n} probe(s) answered well"));
         } else {

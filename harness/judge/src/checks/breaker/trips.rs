@@ -14,7 +14,7 @@ use super::period::{Trip, opens_after};
 use super::view::{Call, Hit, View, base, variant};
 
 /// Steps that must leave the breaker closed; `below` with all its variants.
-const QUIET: [&str; 6] = ["good", "below", "reset", "below-again", "closed", "settle"];
+const QUIET: [&str; 7] = ["good", "below", "reset", "below-again", "closed", "settle", "sparse"];
 
 /// **B1** The breaker opens at the declared number of failures: not before, and not after.
 ///
@@ -43,7 +43,7 @@ const QUIET: [&str; 6] = ["good", "below", "reset", "below-again", "closed", "se
 pub fn trips_at_threshold(policy: &BreakerPolicy, link: &str) -> Check {
     let (policy, link) = (policy.clone(), link.to_owned());
     Check::new(B1, move |evidence| {
-        let view = View::of(evidence, &link);
+        let view = View::of(evidence, &link, &policy);
         let tally = tally(&view, &policy);
         let counted = match policy.window.filter(|_| policy.mode == BreakerMode::Window) {
             Some(window) => format!("within {window:?}"),

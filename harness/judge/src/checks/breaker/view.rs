@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::evidence::{At, Attempt, Connection, End, Evidence, Joined, Outcome};
+use crate::promise::BreakerPolicy;
 
 /// What a call caused at the proxy: a request that was read, or a connection that a fault refused.
 #[derive(Debug, Clone, Copy)]
@@ -91,13 +92,17 @@ pub(super) struct View<'a> {
     pub evidence: &'a Evidence,
     /// The link whose breaker is judged.
     pub link: String,
+    /// How many good probes close it.
+    pub probes: usize,
+    /// How long a good call took that nobody planned to be slow, where that may count as a failure.
+    pub slow: Option<Duration>,
     /// The calls.
     pub calls: Vec<Call<'a>>,
 }
 
 impl<'a> View<'a> {
     /// Reads the calls of one link.
-    pub fn of(evidence: &'a Evidence, link: &str) -> Self {
+    pub fn of(evidence: &'a Evidence, link: &str, policy: &BreakerPolicy) -> Self {
         let joined = Joined::of(evidence, link);
         let mut outcomes: Vec<&'a Outcome> = evidence.outcomes.iter().collect();
         outcomes.sort_by_key(|o| (o.sent, o.seq));
@@ -117,7 +122,8 @@ impl<'a> View<'a> {
         }
         joined.refused.iter().for_each(|c| give(&mut calls, Hit::of_refused(c)));
         calls.iter_mut().for_each(|c| c.hits.sort_by_key(|h| h.arrived));
-        Self { evidence, link: link.to_owned(), calls }
+        let slow = slowest(&calls, policy, Duration::from_nanos(evidence.header.eps_ns));
+        Self { evidence, link: link.to_owned(), probes: policy.probes as usize, slow, calls }
     }
 
     /// Calls of the step of exactly that name.
@@ -153,6 +159,15 @@ impl<'a> View<'a> {
     pub fn last_hit_before(&self, at: At) -> Option<Hit<'a>> {
         self.calls.iter().flat_map(|c| c.hits.iter()).filter(|h| h.ended <= at).max_by_key(|h| h.ended).copied()
     }
+}
+
+/// The longest good call that may have counted as slow although no step meant it to. A breaker that counts slow calls is
+/// then right to do what no failure explains.
+fn slowest(calls: &[Call<'_>], policy: &BreakerPolicy, eps: Duration) -> Option<Duration> {
+    let meant = |step: &str| base(step) == "late" || variant(step) == "slow";
+    let unplanned = calls.iter().filter(|c| !meant(&c.outcome.step)).flat_map(|c| &c.hits);
+    let took = unplanned.filter(|h| h.ok).map(|h| h.ended.since(h.arrived));
+    took.filter(|took| policy.may_be_slow(*took, eps)).max()
 }
 
 /// Gives what arrived to the call under way that has the fewest hits so far, the one sent first among equals: the

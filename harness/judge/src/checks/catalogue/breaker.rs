@@ -39,6 +39,32 @@ pub(crate) mod class {
     pub const NO_TIMEOUT: &str = "the attempt has no timeout of its own, so that the probe is never over";
     pub const OTHER_BREAKER: &str = "the endpoint shows another breaker of the same name, or another instance";
     pub const STALE_STATE: &str = "the state is only updated by the next call, so that dashboards show `open` for ever";
+    pub const SAYS_CLOSED: &str =
+        "the endpoint shows a state of its own that the deciding code does not keep up to date";
+    pub const MISCOUNTED: &str =
+        "a rejection is counted at each layer that sees it, or in another meter than the one shown";
+    pub const STALE_CLOSES: &str =
+        "outcomes are not tied to the state that admitted the call: a late success closes the breaker without a probe";
+    pub const STALE_REOPENS: &str =
+        "outcomes are not tied to the state that admitted the call: a late failure counts as a failed probe";
+    pub const STALE_FREES: &str =
+        "the count of probes in flight goes down with every outcome, also with one that never took a permit";
+    pub const STALE_RESTARTS: &str = "each failure that comes while open starts the open time anew";
+    pub const CLIENT_ERRORS: &str =
+        "every answer that is no success counts as a failure, so that a caller's mistakes cut a healthy dependency off";
+    pub const SUCCESS_NOT_COUNTED: &str = "an answer that shows the dependency at work does not count as a success";
+    pub const FAILURE_NOT_COUNTED: &str =
+        "only failed connections count: an answer counts as a success whatever it says";
+    pub const TIMEOUT_NOT_COUNTED: &str = "a call that its own time limit cancels is no failure to the breaker, which so never sees a dependency that hangs";
+    pub const SLOW_NOT_COUNTED: &str = "slow successes are measured and shown, and left out of what opens the breaker";
+    pub const IGNORED_RESETS: &str = "an ignored outcome is recorded as a success: `not a failure` was taken for one";
+    pub const IGNORED_CLOSES: &str = "an ignored outcome of a probe counts as recovery";
+    pub const IGNORED_KEEPS_PERMIT: &str =
+        "an ignored outcome of a probe does not give its permit back, or counts as its failure";
+    pub const LOST_UPDATE: &str =
+        "failures that overlap are counted as one: the count is read, raised and written back without a lock";
+    pub const ILLEGAL_CHANGE: &str = "the breaker closes without a probe, or its states are set from several places";
+    pub const LOST_CHANGE: &str = "changes of state are told of by some code paths and not by others";
 }
 
 /// B1 TripsAtThreshold.
@@ -164,18 +190,103 @@ pub const B7: &CheckInfo = &CheckInfo {
     scenario: "breaker-relapse",
 };
 
+/// B8 StaleOutcome.
+pub const B8: &CheckInfo = &CheckInfo {
+    id: "B8",
+    name: "StaleOutcome",
+    tier: Tier::Two,
+    promise: "a call that was sent while the breaker was closed and ends later changes nothing: it does not close or \
+        reopen the breaker, frees no permit, and does not start the open time anew",
+    measure: "calls whose answers the proxy holds from the closed state on; one answer is released while the breaker \
+        is open, one while the probes are held; then which of the calls sent behind them reach the proxy",
+    rule: "none does while open or while the probes are held; the probes come when the open time is over; after good \
+        probes all calls pass. Once with answers that succeed, once with answers that fail",
+    false_alarm: "none: the holds fix the order, and calls are counted. That no probe was let through only counts on a \
+        machine without long pauses",
+    inconclusive: "a late answer did not come when it was planned to, or the breaker breaks the same rule without one",
+    bug_classes: &[class::STALE_CLOSES, class::STALE_REOPENS, class::STALE_FREES, class::STALE_RESTARTS],
+    scenario: "breaker-late",
+};
+
+/// B9 OutcomeClassification.
+pub const B9: &CheckInfo = &CheckInfo {
+    id: "B9",
+    name: "OutcomeClassification",
+    tier: Tier::Two,
+    promise: "each end of a call counts as declared: as a success, as a failure, or as nothing; slow calls and calls \
+        that time out included",
+    measure: "for each declared end: whether enough calls of it open the closed breaker, whether one of them starts a \
+        consecutive count over, and what probes do that end so",
+    rule: "failures open it, closed and half-open; successes and ignored ends never do. A success starts the count \
+        over and closes as probe; an ignored end does neither and gives its permit back",
+    false_alarm: "none: calls are counted",
+    inconclusive: "the ends on the wire are not the planned ones, or the breaker was not in the state that a step needs",
+    bug_classes: &[
+        class::CLIENT_ERRORS,
+        class::SUCCESS_NOT_COUNTED,
+        class::FAILURE_NOT_COUNTED,
+        class::TIMEOUT_NOT_COUNTED,
+        class::SLOW_NOT_COUNTED,
+        class::IGNORED_RESETS,
+        class::IGNORED_CLOSES,
+        class::IGNORED_KEEPS_PERMIT,
+        class::FAILURE_CLOSES,
+    ],
+    scenario: "breaker-outcomes",
+};
+
+/// B10 TripOvershoot.
+pub const B10: &CheckInfo = &CheckInfo {
+    id: "B10",
+    name: "TripOvershoot",
+    tier: Tier::Three,
+    promise: "when calls fail at the same time, the breaker opens as soon as enough of them are counted: only those in \
+        flight by then still reach the dependency",
+    measure: "calls that overlap and fail together, and the calls behind them: arrivals after the threshold-th failure \
+        (the overshoot, which is reported), and the calls in flight then",
+    rule: "no call arrives that was sent after `threshold` failures had been answered to their callers",
+    false_alarm: "none: the order is by cause, and calls are counted",
+    inconclusive: "too few failures overlapped, or the breaker never opened",
+    bug_classes: &[class::LOST_UPDATE],
+    scenario: "breaker-crowd",
+};
+
 /// B12 StateTruth.
 pub const B12: &CheckInfo = &CheckInfo {
     id: "B12",
     name: "StateTruth",
     tier: Tier::Three,
     promise: "the breaker's endpoint does not contradict what the wire shows",
-    measure: "readings of the breaker's endpoint against the stretches in which the wire proves it closed or open",
-    rule: "no reading says `open` while calls pass, or `closed` while they are rejected; the counter of calls that \
-        were not permitted is not behind the rejections that callers have seen since the breaker opened. The wire \
-        is the witness: a reading can be refuted and never acquits",
+    measure: "readings of the breaker's endpoint against the stretches in which the wire proves it closed or open, and \
+        its counter of calls not permitted against the rejections",
+    rule: "no reading says `open` or `half-open` while calls pass, `closed` or `half-open` while they are rejected, or \
+        has a state that the profile does not know; the counter of calls that were not permitted is not behind the \
+        rejections that callers have seen, and not ahead of them. The wire is the witness: a reading can be refuted \
+        and never acquits",
     false_alarm: "none: readings within the noise bound of a change are left out",
     inconclusive: "no reading was taken while the wire proves a state",
-    bug_classes: &[class::OTHER_BREAKER, class::STALE_STATE],
-    scenario: "breaker-trip, breaker-recovery, breaker-relapse",
+    bug_classes: &[
+        class::OTHER_BREAKER,
+        class::STALE_STATE,
+        class::SAYS_CLOSED,
+        class::MISCOUNTED,
+        class::ILLEGAL_CHANGE,
+    ],
+    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late",
+};
+
+/// B13 LegalSequence.
+pub const B13: &CheckInfo = &CheckInfo {
+    id: "B13",
+    name: "LegalSequence",
+    tier: Tier::Three,
+    promise: "the breaker goes only through the changes of state of its profile, and tells of each of them",
+    measure: "the changes in the service's event log, in their order, and the states that the wire goes through",
+    rule: "each change is an edge of the profile's automaton (classic, resilience4j with its special states, ejection \
+        without half-open) and begins where the one before it ended; the changes that the wire shows are among them in \
+        the same order",
+    false_alarm: "none: the order is the service's own",
+    inconclusive: "no change was told of, part of the log was overwritten, or a state has an unknown name",
+    bug_classes: &[class::ILLEGAL_CHANGE, class::LOST_CHANGE],
+    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late",
 };
