@@ -124,6 +124,12 @@ impl Proxy {
         self.core.link_statuses()
     }
 
+    /// Connections that were accepted since the start, on all links, also on those that are gone.
+    #[must_use]
+    pub fn accepted(&self) -> u64 {
+        self.core.accepted()
+    }
+
     /// Points a link to another upstream, `host:port`. Requests that are already on their way end where they began.
     ///
     /// # Errors

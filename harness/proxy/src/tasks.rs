@@ -1,7 +1,10 @@
 //! Background tasks of a link: none is forgotten, and a panic in one is raised again at shutdown.
 
 use std::any::Any;
+use std::convert::Infallible;
+use std::future::poll_fn;
 use std::sync::Mutex;
+use std::task::Poll;
 
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
@@ -52,6 +55,19 @@ impl Tasks {
         state.set.spawn_on(task, &self.runtime);
     }
 
+    /// Lets go of tasks as they end, for as long as it is polled: until then each keeps the memory that it ran in. Does
+    /// not end; polled by one of the tasks, so that there always is one to wait for.
+    pub(crate) async fn reap(&self) -> Infallible {
+        poll_fn(|context| {
+            let mut state = locked(&self.state);
+            while let Poll::Ready(Some(ended)) = state.set.poll_join_next(context) {
+                state.note(ended);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
     /// Takes tasks again after [`Tasks::stop`].
     pub(crate) fn reopen(&self) {
         locked(&self.state).stopped = false;
@@ -92,6 +108,27 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    // Proves that ended tasks are let go of while nothing else happens, and that a panic among them is kept.
+    #[tokio::test]
+    async fn ended_tasks_are_let_go() {
+        let tasks = std::sync::Arc::new(Tasks::on(Handle::current()));
+        let reaping = std::sync::Arc::clone(&tasks);
+        tasks.spawn(async move { match reaping.reap().await {} });
+        for _ in 0..100 {
+            tasks.spawn(tokio::task::yield_now());
+        }
+        tasks.spawn(async { panic!("boom") });
+        let kept = || locked(&tasks.state).set.len();
+        assert_eq!(kept(), 102);
+        let all_gone = async {
+            while kept() > 1 {
+                tokio::task::yield_now().await
+            }
+        };
+        tokio::time::timeout(std::time::Duration::from_secs(60), all_gone).await.expect("only the reaper is left");
+        assert!(tasks.stop().await.is_some());
+    }
 
     // Proves that a panic in a task survives until the tasks are stopped, also when it was reaped before.
     #[tokio::test]

@@ -11,9 +11,11 @@ pub(crate) const CONNECTS: &str = "new connections";
 pub(crate) const LOG: &str = "event log, CPU per request";
 pub(crate) const LOG_FILE: &str = "event file, CPU per request";
 pub(crate) const IDLE: &str = "memory of an idle connection";
+pub(crate) const LEFT: &str = "memory kept after a crowd has left";
 pub(crate) const DELAY_100: &str = "latency toxic of 100 ms, mean error";
 pub(crate) const DELAY_5: &str = "latency toxic of 5 ms, mean error";
 pub(crate) const PIPELINED: &str = "4 MB through 100 ms";
+pub(crate) const TOXIC_MEDIAN: &str = "toxic added or removed, median call";
 pub(crate) const TOXIC_CALL: &str = "toxic added or removed, slowest call";
 pub(crate) const STARTUP: &str = "exec to open API port";
 pub(crate) const SIZE: &str = "size of the binary";
@@ -44,9 +46,11 @@ pub(crate) const ROWS: &[Row] = &[
     row(LOG, "us", "", false),
     row(LOG_FILE, "us", "", false),
     row(IDLE, "KiB", "", false),
+    row(LEFT, "MiB", "", false),
     row(DELAY_100, "ms", "", false),
     row(DELAY_5, "ms", "", false),
     row(PIPELINED, "s", "", false),
+    row(TOXIC_MEDIAN, "ms", "", false),
     row(TOXIC_CALL, "ms", "", false),
     row(STARTUP, "ms", "", false),
     row(SIZE, "MB", "", false),

@@ -5,7 +5,7 @@ mod status;
 
 use std::any::Any;
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, RwLock};
 
 use tokio::runtime::Handle;
@@ -108,6 +108,11 @@ impl Core {
     /// The links, sorted by name.
     pub(crate) fn all(&self) -> Vec<Arc<Link>> {
         read(&self.links).values().cloned().collect()
+    }
+
+    /// Connections that were accepted so far.
+    pub(crate) fn accepted(&self) -> u64 {
+        self.conns.load(Ordering::Acquire)
     }
 
     fn common(&self) -> Common {

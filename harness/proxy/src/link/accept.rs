@@ -24,7 +24,12 @@ impl Link {
                 self.log.spoil(self.clock.now(), "connection-limit", text + "; further ones wait in the backlog");
             }
             let Ok(permit) = Arc::clone(&room).acquire_owned().await else { return };
-            let stream = match listener.accept().await {
+            let accepted = tokio::select! {
+                biased;
+                never = self.tasks.reap() => match never {},
+                accepted = listener.accept() => accepted,
+            };
+            let stream = match accepted {
                 Ok((stream, _)) => stream,
                 // A connection that ended in the backlog is no failure of ours.
                 Err(e) if e.kind() == std::io::ErrorKind::ConnectionAborted => continue,

@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use super::direction::Stop;
 #[cfg(target_os = "linux")]
 use super::splice::Stream;
-use crate::toxics::{End, Load, MAX_CHUNK};
+use crate::toxics::{Current, End, Load, MAX_CHUNK};
 use crate::wire::{Inbox, Wire};
 
 /// Room for one read. A read that fills it is a stream.
@@ -98,7 +98,7 @@ impl Passing {
     }
 
     /// Passes bytes until the sender has closed and all is written.
-    pub(super) async fn run(&mut self, from: &Wire, to: &Wire) -> Result<(), Stop> {
+    pub(super) async fn run(&mut self, from: &Wire, to: &Wire, current: Current<'_>) -> Result<(), Stop> {
         loop {
             self.flush(to).await.map_err(writing)?;
             if self.ended {
@@ -110,12 +110,16 @@ impl Passing {
                 tokio::task::yield_now().await;
             }
             match (from.plain(), to.plain()) {
-                (Some(source), Some(sink)) => self.pass(source, sink, from, to).await?,
+                (Some(source), Some(sink)) => self.pass((source, sink), from, to, current).await?,
                 _ => {
                     if let Load::Bytes(bytes) = self.receive(from).await.map_err(reading)? {
                         self.held = bytes;
                     }
                 }
+            }
+            if current.is_old() {
+                // A toxic has come. What is held is its, and so is the end, as soon as the change interrupts this.
+                std::future::pending::<()>().await;
             }
         }
     }
@@ -145,7 +149,13 @@ impl Passing {
     }
 
     /// Reads once, and writes as much of it as goes at once.
-    async fn pass(&mut self, source: &TcpStream, sink: &TcpStream, from: &Wire, to: &Wire) -> Result<(), Stop> {
+    async fn pass(
+        &mut self,
+        (source, sink): (&TcpStream, &TcpStream),
+        from: &Wire,
+        to: &Wire,
+        current: Current<'_>,
+    ) -> Result<(), Stop> {
         #[cfg(target_os = "linux")]
         if self.stream.is_on() {
             self.ended = self.stream.fill(source, from.traffic()).await.map_err(reading)?;
@@ -158,10 +168,11 @@ impl Passing {
             self.ended = n == 0;
             #[cfg(target_os = "linux")]
             self.stream.saw(n == room.len());
-            let sent = match sink.try_write(&room[..n]) {
-                Ok(sent) => sent,
-                Err(e) if e.kind() == io::ErrorKind::WouldBlock => 0,
-                Err(e) => return Err(writing(e)),
+            let sent = match (!current.is_old()).then(|| sink.try_write(&room[..n])) {
+                None => 0,
+                Some(Ok(sent)) => sent,
+                Some(Err(e)) if e.kind() == io::ErrorKind::WouldBlock => 0,
+                Some(Err(e)) => return Err(writing(e)),
             };
             to.traffic().went(sent as u64);
             if sent < n {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 use super::copy::{self, Passing};
 use crate::clock::{FineTimer, monotonic_ns};
-use crate::toxics::{Chain, End, Load, Plan, Start};
+use crate::toxics::{Chain, Current, End, Load, Plan, Start};
 use crate::wire::{Inbox, Wire};
 
 /// Why a connection stops.
@@ -28,6 +28,8 @@ pub(super) struct OneWay {
     chain: Option<Box<Chain>>,
     timer: FineTimer,
     passing: Passing,
+    /// What came, and when, after the chain's toxics were changed and before the connection has heard of it.
+    late: Option<(Load, u64)>,
     /// Bytes that the receiver had been sent when the first load of the chain's exit became the first.
     mark: Option<u64>,
     /// The end of the stream is being passed on, which with TLS can take a while.
@@ -45,6 +47,7 @@ impl OneWay {
             chain: None,
             timer: FineTimer::default(),
             passing: Passing::new(ahead),
+            late: None,
             mark: None,
             closing: false,
             done: false,
@@ -62,7 +65,11 @@ impl OneWay {
             return None;
         }
         if let Some(chain) = &mut self.chain {
-            return chain.apply(plan, start);
+            let end = chain.apply(plan, start);
+            if let Some((load, at)) = self.late.take() {
+                chain.feed(load, at);
+            }
+            return end;
         }
         let mut chain = Box::<Chain>::default();
         let end = chain.apply(plan, start);
@@ -78,7 +85,7 @@ impl OneWay {
 
     /// Passes bytes until the end of the stream has been passed on. After that it runs on, for the toxics that can still
     /// strike and a sender that may still reset.
-    pub(super) async fn run(&mut self, from: &Wire, to: &Wire) -> Result<(), Stop> {
+    pub(super) async fn run(&mut self, from: &Wire, to: &Wire, current: Current<'_>) -> Result<(), Stop> {
         loop {
             if self.chain.as_ref().is_some_and(|chain| chain.is_spent()) {
                 self.chain = None;
@@ -91,7 +98,7 @@ impl OneWay {
             match (&mut self.chain, self.done) {
                 (None, true) => return Err(copy::reset(from).await),
                 (None, false) => {
-                    self.passing.run(from, to).await?;
+                    self.passing.run(from, to, current).await?;
                     self.finish(from, to).await;
                     return Ok(());
                 }
@@ -103,7 +110,7 @@ impl OneWay {
                     };
                 }
                 (Some(_), false) => {
-                    if self.step(from, to).await? {
+                    if self.step(from, to, current).await? {
                         self.finish(from, to).await;
                         return Ok(());
                     }
@@ -126,7 +133,7 @@ impl OneWay {
     }
 
     /// Moves the chain on by one wait; whether the end of the stream came out of it.
-    async fn step(&mut self, from: &Wire, to: &Wire) -> Result<bool, Stop> {
+    async fn step(&mut self, from: &Wire, to: &Wire, current: Current<'_>) -> Result<bool, Stop> {
         let Some(chain) = &mut self.chain else { return Ok(false) };
         let turn = chain.step(monotonic_ns());
         if let Some(end) = turn.strike {
@@ -165,7 +172,14 @@ impl OneWay {
                 sent.map_err(|error| Stop::Broken { reading: false, error })?;
             }
             chunk = self.passing.receive(from), if reads => {
-                chain.feed(chunk.map_err(|error| Stop::Broken { reading: true, error })?, monotonic_ns());
+                let chunk = chunk.map_err(|error| Stop::Broken { reading: true, error })?;
+                if current.is_old() {
+                    self.late = Some((chunk, monotonic_ns()));
+                    // Until the change interrupts this.
+                    std::future::pending::<()>().await;
+                } else {
+                    chain.feed(chunk, monotonic_ns());
+                }
             }
             () = self.timer.until(turn.wake.unwrap_or(u64::MAX)), if wakes => {}
             stop = copy::reset(from), if ended => return Err(stop),

@@ -7,6 +7,8 @@
 
 mod copy;
 mod direction;
+#[cfg(test)]
+mod late_tests;
 #[cfg(target_os = "linux")]
 mod splice;
 
@@ -19,7 +21,7 @@ use crate::clock::monotonic_ns;
 use crate::conn::{Client, ConnRecord};
 use crate::link::Link;
 use crate::tls;
-use crate::toxics::{Chain, Direction, End, Entry, Listening, Origin, Start, ToxicKind};
+use crate::toxics::{Chain, Current, Direction, End, Entry, Listening, Origin, Start, ToxicKind};
 use crate::traffic::Traffic;
 use crate::wire::{Inbox, Wire};
 use direction::{OneWay, Stop};
@@ -48,7 +50,7 @@ pub(crate) async fn serve(link: &Link, record: &mut ConnRecord, client: Client) 
 pub(crate) async fn relay(client: Client, upstream: Client) -> ConnectionEnd {
     let mut pair = Pair::new(client, upstream);
     let stop = loop {
-        if let Some(stop) = pair.advance().await {
+        if let Some(stop) = pair.advance(Current::FREE).await {
             break stop;
         }
     };
@@ -102,7 +104,7 @@ impl Pair {
                 let stop = tokio::select! {
                     biased;
                     () = toxics.listening.changed() => break,
-                    stop = self.advance() => stop,
+                    stop = self.advance(toxics.listening.current()) => stop,
                 };
                 if let Some(stop) = stop {
                     return stop;
@@ -112,11 +114,11 @@ impl Pair {
     }
 
     /// Runs until one direction has ended, which is nothing yet, or the connection has.
-    async fn advance(&mut self) -> Option<Stop> {
+    async fn advance(&mut self, current: Current<'_>) -> Option<Stop> {
         let resets = self.resets;
         let (ended, result) = {
-            let up = self.up.run(&self.client, &self.upstream);
-            let down = self.down.run(&self.upstream, &self.client);
+            let up = self.up.run(&self.client, &self.upstream, current);
+            let down = self.down.run(&self.upstream, &self.client, current);
             tokio::select! {
                 biased;
                 result = up => (ConnectionEnd::ByClient, result),

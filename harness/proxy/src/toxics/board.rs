@@ -1,19 +1,17 @@
-//! The toxics of one link: an immutable set that is swapped as a whole. Connections learn of a change by a watch and say
-//! when they run the new set; nothing here ever waits for their data.
+//! The toxics of one link: an immutable set that is swapped as a whole. Connections hear of a change and say when they
+//! run the new set; nothing here ever waits for their data.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::{Notify, watch};
-
 use super::chain::Line;
+use super::live::{Listening, Live};
 use super::spec::{Direction, Toxic};
 use super::witness::Witness;
 use crate::clock::Clock;
 use crate::log::Log;
-use crate::sync::{locked, until};
+use crate::sync::locked;
 
 /// Toxics that one link may have at a time.
 pub const MAX_TOXICS: usize = 256;
@@ -25,8 +23,8 @@ pub struct ToxicBoard {
     quirks: bool,
     next_id: AtomicU64,
     next_conn: AtomicU64,
-    set: watch::Sender<Arc<ToxicSet>>,
-    running: Running,
+    set: Mutex<Arc<ToxicSet>>,
+    live: Arc<Live>,
     witness: OnceLock<Witness>,
 }
 
@@ -91,14 +89,13 @@ impl ToxicBoard {
     /// # Errors
     /// When two toxics have one name, or there are too many.
     pub fn new(seed: u64, quirks: bool, toxics: impl IntoIterator<Item = Toxic>) -> Result<Self, ToxicError> {
-        let set = watch::Sender::new(Arc::new(ToxicSet::default()));
         let board = Self {
             seed,
             quirks,
             next_id: AtomicU64::new(0),
             next_conn: AtomicU64::new(0),
-            set,
-            running: Running::default(),
+            set: Mutex::default(),
+            live: Arc::default(),
             witness: OnceLock::new(),
         };
         for toxic in toxics {
@@ -168,21 +165,20 @@ impl ToxicBoard {
 
     /// Removes all toxics that `keep` does not want, in one step; returns the epoch of the set since then.
     pub fn retain(&self, keep: impl Fn(&Toxic) -> bool) -> u64 {
-        self.set.send_if_modified(|set| {
-            let kept: Vec<_> = set.entries.iter().filter(|e| keep(&e.toxic)).cloned().collect();
-            let changed = kept.len() < set.entries.len();
-            if changed {
-                self.swap(set, ToxicSet { epoch: set.epoch + 1, entries: kept });
-            }
-            changed
-        });
-        self.epoch()
+        let set = locked(&self.set);
+        let entries: Vec<_> = set.entries.iter().filter(|e| keep(&e.toxic)).cloned().collect();
+        if entries.len() == set.entries.len() {
+            return set.epoch;
+        }
+        let epoch = set.epoch + 1;
+        self.swap(set, ToxicSet { epoch, entries });
+        epoch
     }
 
     /// All toxics, in the order they were added.
     #[must_use]
     pub fn list(&self) -> Vec<Toxic> {
-        self.set.borrow().entries.iter().map(|e| e.toxic.clone()).collect()
+        self.current().entries.iter().map(|e| e.toxic.clone()).collect()
     }
 
     /// What Toxiproxy's arrays show: its own types only, first upstream, then downstream, each in the order they were
@@ -198,23 +194,32 @@ impl ToxicBoard {
     /// The toxic with this name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<Toxic> {
-        self.set.borrow().entries.iter().find(|e| e.toxic.name == name).map(|e| e.toxic.clone())
+        self.current().entries.iter().find(|e| e.toxic.name == name).map(|e| e.toxic.clone())
     }
 
     /// Epoch of the set in force; it grows with every change.
     #[must_use]
     pub fn epoch(&self) -> u64 {
-        self.set.borrow().epoch
+        self.live.epoch()
     }
 
     /// Waits until every live connection runs the set of `epoch` or a later one; `false` when `within` is over first.
     pub async fn settled(&self, epoch: u64, within: Duration) -> bool {
-        until(&self.running.moved, within, || self.running.oldest().is_none_or(|oldest| oldest >= epoch)).await
+        self.live.settled(epoch, within).await
     }
 
-    #[cfg(test)]
+    /// Connections that live under it.
+    pub(crate) fn connections(&self) -> usize {
+        self.live.connections()
+    }
+
+    pub(super) fn live(&self) -> &Live {
+        &self.live
+    }
+
+    /// The set in force.
     pub(crate) fn current(&self) -> Arc<ToxicSet> {
-        Arc::clone(&self.set.borrow())
+        Arc::clone(&locked(&self.set))
     }
 
     pub(crate) fn seed(&self) -> u64 {
@@ -228,17 +233,21 @@ impl ToxicBoard {
     /// Writes into the log what is on the link, and every change from now on. To be called before the link is used.
     pub(crate) fn witnessed(&self, link: &str, log: &Log, clock: Clock) {
         let witness = Witness::new(link.to_owned(), log.clone(), clock);
-        witness.saw(&ToxicSet::default(), &self.set.borrow());
+        witness.saw(&ToxicSet::default(), &self.current());
         // A board belongs to one link; a second witness would say the same.
         let _told = self.witness.set(witness);
     }
 
-    /// Puts a set in force. Under the lock of the swap, so that the log has the changes in their order.
-    fn swap(&self, set: &mut Arc<ToxicSet>, next: ToxicSet) {
+    /// Puts a set in force. The log is written under the lock, so that it has the changes in their order.
+    fn swap(&self, mut set: MutexGuard<'_, Arc<ToxicSet>>, next: ToxicSet) {
         if let Some(witness) = self.witness.get() {
-            witness.saw(set, &next);
+            witness.saw(&set, &next);
         }
-        *set = Arc::new(next);
+        self.live.swapped(next.epoch);
+        let before = std::mem::replace(&mut *set, Arc::new(next));
+        drop(set);
+        drop(before);
+        self.live.wake();
     }
 
     /// Number of the link's next connection, from 0: what its draws are made with.
@@ -248,13 +257,7 @@ impl ToxicBoard {
 
     /// A connection begins to live under this board.
     pub(crate) fn enter(self: &Arc<Self>) -> Listening {
-        // Under the lock, so that `settled` either sees the connection or the connection sees the change.
-        let mut epochs = locked(&self.running.epochs);
-        let changes = self.set.subscribe();
-        let epoch = changes.borrow().epoch;
-        *epochs.entry(epoch).or_insert(0) += 1;
-        drop(epochs);
-        Listening { board: Arc::clone(self), changes, epoch }
+        self.live.enter(Arc::clone(self))
     }
 
     /// Toxiproxy starts the toxic before an added or removed one again, which draws its toxicity again.
@@ -268,94 +271,11 @@ impl ToxicBoard {
     }
 
     fn change<E>(&self, edit: impl FnOnce(&mut Vec<Arc<Entry>>, u64) -> Result<Toxic, E>) -> Result<Change, E> {
-        let mut edit = Some(edit);
-        let mut answer = None;
-        self.set.send_if_modified(|set| {
-            let epoch = set.epoch + 1;
-            let mut entries = set.entries.clone();
-            let result = edit.take().map(|edit| edit(&mut entries, epoch));
-            let changed = matches!(result, Some(Ok(_)));
-            if changed {
-                self.swap(set, ToxicSet { epoch, entries });
-            }
-            answer = result.map(|r| r.map(|toxic| Change { toxic, epoch }));
-            changed
-        });
-        match answer {
-            Some(answer) => answer,
-            None => unreachable!("the closure runs exactly once"),
-        }
-    }
-}
-
-/// How many live connections run the set of each epoch.
-#[derive(Debug, Default)]
-struct Running {
-    epochs: Mutex<BTreeMap<u64, usize>>,
-    /// Told when the oldest epoch is left by its last connection.
-    moved: Notify,
-}
-
-impl Running {
-    fn oldest(&self) -> Option<u64> {
-        locked(&self.epochs).keys().next().copied()
-    }
-
-    /// Moves one connection on, or takes it out.
-    fn shift(&self, from: u64, to: Option<u64>) {
-        let mut epochs = locked(&self.epochs);
-        if let Some(to) = to {
-            *epochs.entry(to).or_insert(0) += 1;
-        }
-        if let Some(n) = epochs.get_mut(&from) {
-            *n -= 1;
-            if *n == 0 {
-                epochs.remove(&from);
-                drop(epochs);
-                self.moved.notify_waiters();
-            }
-        }
-    }
-}
-
-/// A live connection's view of its board.
-#[derive(Debug)]
-pub(crate) struct Listening {
-    board: Arc<ToxicBoard>,
-    changes: watch::Receiver<Arc<ToxicSet>>,
-    /// Epoch that the connection runs.
-    epoch: u64,
-}
-
-impl Listening {
-    /// Waits for a set that the connection does not run yet.
-    pub(crate) async fn changed(&mut self) {
-        if self.changes.changed().await.is_err() {
-            // The board outlives this, as it is held here.
-            std::future::pending::<()>().await;
-        }
-    }
-
-    /// The set in force.
-    pub(crate) fn set(&mut self) -> Arc<ToxicSet> {
-        Arc::clone(&self.changes.borrow_and_update())
-    }
-
-    /// Says that the connection runs this set now.
-    pub(crate) fn runs(&mut self, epoch: u64) {
-        if epoch != self.epoch {
-            self.board.running.shift(self.epoch, Some(epoch));
-            self.epoch = epoch;
-        }
-    }
-
-    pub(crate) fn board(&self) -> &ToxicBoard {
-        &self.board
-    }
-}
-
-impl Drop for Listening {
-    fn drop(&mut self) {
-        self.board.running.shift(self.epoch, None);
+        let set = locked(&self.set);
+        let epoch = set.epoch + 1;
+        let mut entries = set.entries.clone();
+        let toxic = edit(&mut entries, epoch)?;
+        self.swap(set, ToxicSet { epoch, entries });
+        Ok(Change { toxic, epoch })
     }
 }

@@ -1,6 +1,8 @@
-//! Memory of connections that are held and idle.
+//! Memory of connections that are held and idle, and what is kept of it when they have gone.
 
 use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::client;
 use crate::contenders::{Contender, Id, World};
@@ -8,10 +10,13 @@ use crate::error::BenchError;
 use crate::machine;
 use crate::plan::Plan;
 use crate::samples::Figure;
-use crate::targets::IDLE;
+use crate::targets::{IDLE, LEFT};
 
 /// Connections that come and go before the first look, so that what a process keeps for good is there already.
 const WARM_UP: usize = 16;
+/// Memory has found its level when it was the same for so long, and is not waited for longer than that.
+const STEADY: Duration = Duration::from_secs(3);
+const AT_MOST: Duration = Duration::from_secs(15);
 
 pub(super) fn round(id: Id, world: &World, plan: &Plan) -> Result<Vec<Figure>, BenchError> {
     let contender = Contender::start(id, world)?;
@@ -21,7 +26,23 @@ pub(super) fn round(id: Id, world: &World, plan: &Plan) -> Result<Vec<Figure>, B
     let held = hold(&contender, plan.held)?;
     let after = machine::resident_bytes(pid)?;
     let each = after.saturating_sub(before) as f64 / held.len() as f64;
-    Ok(vec![Figure::new(IDLE, each / 1024.0)])
+    drop(held);
+    let left = level(pid)?.saturating_sub(before) as f64;
+    Ok(vec![Figure::new(IDLE, each / 1024.0), Figure::new(LEFT, left / f64::from(1 << 20))])
+}
+
+/// The resident memory once it stays the same.
+fn level(pid: u32) -> Result<u64, BenchError> {
+    let began = Instant::now();
+    let (mut since, mut resident) = (began, machine::resident_bytes(pid)?);
+    while since.elapsed() < STEADY && began.elapsed() < AT_MOST {
+        thread::sleep(Duration::from_millis(100));
+        let now = machine::resident_bytes(pid)?;
+        if now != resident {
+            (since, resident) = (Instant::now(), now);
+        }
+    }
+    Ok(resident)
 }
 
 /// Opens connections and makes one exchange on each, so that every one is through to the origin.

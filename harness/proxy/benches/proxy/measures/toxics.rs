@@ -13,7 +13,7 @@ use crate::error::{BenchError, While};
 use crate::plan::Plan;
 use crate::samples::Figure;
 use crate::stats::median;
-use crate::targets::{DELAY_5, DELAY_100, PIPELINED, TOXIC_CALL};
+use crate::targets::{DELAY_5, DELAY_100, PIPELINED, TOXIC_CALL, TOXIC_MEDIAN};
 
 /// What goes through a delayed link at once.
 const PIPELINED_BYTES: u64 = 4_000_000;
@@ -49,7 +49,7 @@ pub(super) fn latency(id: Id, world: &World, plan: &Plan) -> Result<Vec<Figure>,
     Ok(figures)
 }
 
-/// The slowest of many calls that add or remove a toxic, with many live connections, with answers that nobody reads, and
+/// The median and the slowest of many calls that add or remove a toxic, with many live connections, with answers that nobody reads, and
 /// with one client that goes on exchanging.
 pub(super) fn calls(id: Id, world: &World, plan: &Plan) -> Result<Vec<Figure>, BenchError> {
     let contender = Contender::start(id, world)?;
@@ -57,23 +57,24 @@ pub(super) fn calls(id: Id, world: &World, plan: &Plan) -> Result<Vec<Figure>, B
     let held = super::idle::hold(&contender, plan.held)?;
     let stalled = (0..STALLED).map(|_| stall(contender.address)).collect::<Result<Vec<_>, _>>()?;
     let is_over = AtomicBool::new(false);
-    let slowest = thread::scope(|scope| {
+    let times = thread::scope(|scope| {
         let exchanging = scope.spawn(|| exchange_until(contender.address, &is_over));
-        let mut slowest: f64 = 0.0;
+        let mut times = Vec::new();
         let mut called = Ok(());
         for toxic in (0..plan.toxics).flat_map(|_| PASSING) {
             for call in [&|| link.add(toxic), &|| link.remove("t")] as [&dyn Fn() -> Result<(), BenchError>; 2] {
                 let began = Instant::now();
                 called = called.and_then(|()| call());
-                slowest = slowest.max(began.elapsed().as_secs_f64() * 1e3);
+                times.push(began.elapsed().as_secs_f64() * 1e3);
             }
         }
         is_over.store(true, Ordering::Release);
         let exchanged = exchanging.join().map_err(|_| BenchError::start("a client", "it panicked"))?;
-        called.and(exchanged).map(|()| slowest)
+        called.and(exchanged).map(|()| times)
     })?;
     drop((held, stalled));
-    Ok(vec![Figure::new(TOXIC_CALL, slowest)])
+    let slowest = times.iter().copied().fold(0.0, f64::max);
+    Ok(vec![Figure::new(TOXIC_MEDIAN, median(&times)), Figure::new(TOXIC_CALL, slowest)])
 }
 
 fn exchange_until(to: SocketAddr, is_over: &AtomicBool) -> Result<(), BenchError> {

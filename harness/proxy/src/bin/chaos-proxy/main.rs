@@ -7,6 +7,7 @@ mod events;
 mod flags;
 mod help;
 mod logging;
+mod memory;
 mod reach;
 mod run;
 

@@ -11,7 +11,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use crate::args::{Args, Role};
 use crate::events::Events;
-use crate::{FAILED, Failure, USAGE, logging, reach};
+use crate::{FAILED, Failure, USAGE, logging, memory, reach};
 
 /// The signals that end the program.
 struct Signals {
@@ -61,7 +61,10 @@ pub(crate) async fn run(role: Role, args: Args) -> Result<(), Failure> {
     }
     let api = serve_api(&proxy, &args, &journal).await?;
     announce(role, &proxy, api.as_ref(), &journal);
-    let events = record(&proxy, events, &mut signals).await?;
+    let events = tokio::select! {
+        events = record(&proxy, events, &mut signals) => events?,
+        never = memory::watch(&proxy) => match never {},
+    };
     journal.log(Level::Info, "Shutdown started", &[]);
     // Before the API is gone, and the rules that it keeps.
     let reports = proxy.rule_reports();

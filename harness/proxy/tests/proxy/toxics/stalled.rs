@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use chaos_proxy::{Direction, Distribution, Share, Toxic, ToxicKind};
+use chaos_proxy::{ApiOptions, ApiServer, Direction, Distribution, Share, Toxic, ToxicKind};
 
 use super::{HOUR_MS, Lab, latency};
-use crate::kit::{Ended, PATIENCE, soon};
+use crate::api::kit::Plane;
+use crate::kit::{Client, Ended, PATIENCE, eventually, soon};
 
 /// One of each kind.
 fn kinds() -> Vec<ToxicKind> {
@@ -85,4 +86,30 @@ async fn settled_waits() {
     assert!(lab.board.settled(0, PATIENCE).await);
     drop(pair);
     assert!(lab.board.settled(1, PATIENCE).await, "nobody lives, so everybody runs it");
+}
+
+// Proves that what is sent after the answer of the control plane meets the toxic, on each of more connections than it
+// waits for: all of them send at once, and nothing arrives before the removal closes them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn bytes_after_the_answer_meet_the_toxic() {
+    const CROWD: u64 = 200;
+    let lab = Lab::new().await;
+    let server = ApiServer::start(&lab.proxy, "127.0.0.1:0", ApiOptions::default()).await.expect("api");
+    let plane = Plane { proxy: lab.proxy, server };
+    let mut pairs = Vec::new();
+    for _ in 0..CROWD {
+        let client = Client::to(&plane.proxy, "db").await;
+        let (upstream, _) = soon(lab.upstream.accept()).await.expect("accept");
+        pairs.push((client, Client(upstream)));
+    }
+    eventually("all live", || plane.proxy.link_status("db").expect("link").connections == CROWD).await;
+    let body = r#"{"name":"t","type":"timeout","stream":"upstream","attributes":{"timeout":0}}"#;
+    assert_eq!(plane.call("POST /proxies/db/toxics", body).await.status(), 200);
+    for (client, _) in &mut pairs {
+        client.send("late").await;
+    }
+    assert_eq!(plane.call("DELETE /proxies/db/toxics/t", "").await.status(), 204);
+    for (_, upstream) in &mut pairs {
+        assert_eq!(upstream.rest().await, (String::new(), Ended::Fin));
+    }
 }
