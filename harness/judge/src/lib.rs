@@ -8,6 +8,7 @@
 pub mod checks;
 pub mod duration;
 pub mod evidence;
+pub mod expect;
 mod finding;
 pub mod law;
 pub mod promise;

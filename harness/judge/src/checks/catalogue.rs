@@ -14,6 +14,7 @@
 mod breaker;
 mod idempotency;
 mod retry;
+mod storm;
 mod trust;
 
 use serde::Serialize;
@@ -22,7 +23,8 @@ pub(crate) use breaker::class;
 pub use breaker::{B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B12, B13};
 pub use idempotency::{I1, I2, I3, I4, I5, I6};
 pub use retry::{R1, R2, R3, R6, R12, R13};
-pub use trust::{H1, H2, H3, H4};
+pub use storm::{S1, S2, S3};
+pub use trust::{H1, H2, H3, H4, H5, H6};
 
 /// How much a check is worth to a payments team: what to fix, and to build, first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -76,7 +78,7 @@ pub struct CheckInfo {
 /// Every check, in the order of reports.
 pub static CATALOGUE: &[CheckInfo] = &[
     *R1, *R2, *R3, *R6, *R12, *R13, *I1, *I2, *I3, *I4, *I5, *I6, *B1, *B2, *B3, *B4, *B5, *B6, *B7, *B8, *B9, *B10,
-    *B12, *B13, *H1, *H2, *H3, *H4,
+    *B12, *B13, *S1, *S2, *S3, *H1, *H2, *H3, *H4, *H5, *H6,
 ];
 
 /// The entry of that id or name, whatever its case; `None` when there is none. `R7` gives [`R6`], which covers it.

@@ -4,6 +4,7 @@ pub mod breaker;
 pub mod catalogue;
 pub mod idempotency;
 pub mod retry;
+pub mod storm;
 mod support;
 pub mod trust;
 

@@ -5,6 +5,7 @@ mod failure;
 mod idempotency;
 mod noise;
 mod outcomes;
+mod recovery;
 mod retry;
 
 pub use breaker::{BreakerMode, BreakerPolicy, BreakerProfile};
@@ -12,4 +13,5 @@ pub use failure::Failure;
 pub use idempotency::IdempotencyPolicy;
 pub use noise::Noise;
 pub use outcomes::{CallEnd, OutcomeClass, Outcomes};
+pub use recovery::{OverloadPolicy, RecoveryPolicy};
 pub use retry::RetryPolicy;

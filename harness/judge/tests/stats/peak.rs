@@ -168,3 +168,28 @@ fn the_level_holds_for_long_windows() {
         assert!(alarms < 40, "window {window} s: {alarms} of 400 reach {threshold}");
     }
 }
+
+/// Proves the figure of the incident: 2,000 clients, two retries with full jitter, window a 9.11th of the base. The
+/// reference's mean of 40 herds is 340, with single ones from 308 to 372; the standard error of such a mean is 2.
+#[test]
+fn the_incident_peaks_at_340() {
+    let law = law("full", 0.911);
+    let seen = peak::expected(&herd(2_000, 2, 0.1), &law, 40, 1).expect("a herd");
+    assert!((334.0..=346.0).contains(&seen.mean), "{seen:?}");
+    assert!(seen.least >= 300 && seen.most <= 385 && seen.least < seen.most, "{seen:?}");
+    // Above the densest point of the profile, below what rules the law out.
+    assert!(seen.mean > 1.5 * 2_000.0 * 0.1 / 0.911 && seen.most < 464);
+}
+
+/// Proves that laws without randomness have the whole herd as their peak, and that nothing has no expectation.
+#[test]
+fn expectations_at_the_edges() {
+    let fixed = LawSpec::fixed(Duration::from_secs(1)).build().expect("a valid law");
+    let seen = peak::expected(&herd(50, 2, 0.1), &fixed, 3, 1).expect("a herd");
+    assert_eq!((seen.mean, seen.least, seen.most), (50.0, 50, 50));
+    let immediate = peak::expected(&herd(50, 2, 0.1), &Law::immediate(), 3, 1).expect("a herd");
+    assert_eq!(immediate.most, 100);
+    for (nothing, runs) in [(herd(0, 2, 0.1), 1), (herd(5, 0, 0.1), 1), (herd(5, 2, 0.0), 1), (herd(5, 2, 0.1), 0)] {
+        assert_eq!(peak::expected(&nothing, &fixed, runs, 1), Err(PeakError::Nothing));
+    }
+}

@@ -58,10 +58,47 @@ pub const H4: &CheckInfo = &CheckInfo {
     name: "SteadyState",
     tier: Tier::One,
     promise: "without any fault, payments succeed at the first attempt",
-    measure: "client outcomes and attempts of the baseline step, before any fault",
+    measure: "client outcomes and attempts of the baseline steps: before any fault, and in a scenario file also after the \
+        last one was taken away",
     rule: "every payment succeeds with one attempt; otherwise what is seen under fault says nothing",
     false_alarm: "none: outcomes are counted",
     inconclusive: "the baseline step left no outcomes",
-    bug_classes: &["the service was ready too early: its health answer does not mean that it can serve"],
+    bug_classes: &[
+        "the service was ready too early: its health answer does not mean that it can serve",
+        "the service does not come back by itself after a fault that is over",
+    ],
     scenario: "steady",
+};
+
+/// H5 KnownBad.
+pub const H5: &CheckInfo = &CheckInfo {
+    id: "H5",
+    name: "KnownBad",
+    tier: Tier::One,
+    promise: "the control of a scenario file, a variant that is known to be wrong, is failed by the checks that the file \
+        names, so that their pass on the other variants means something",
+    measure: "the rulings of the named checks over the control's own evidence",
+    rule: "each named check rules as the file expects",
+    false_alarm: "none: rulings are compared; each of them has the false alarms of its own check",
+    inconclusive: "a named check is inconclusive where the file expects a ruling",
+    bug_classes: &[
+        "the control does not do what it is said to do: its environment has no effect",
+        "the load or the fault is too weak to tell right from wrong",
+    ],
+    scenario: "scenario files",
+};
+
+/// H6 ExpectedNumbers.
+pub const H6: &CheckInfo = &CheckInfo {
+    id: "H6",
+    name: "ExpectedNumbers",
+    tier: Tier::Two,
+    promise: "the numbers that a scenario file expects of a variant come out within their bounds",
+    measure: "numbers of the findings over the variant's evidence, by check and name",
+    rule: "each lies within its bounds, the bounds included",
+    false_alarm: "that of the bounds: whoever declares them decides how much chance they leave",
+    inconclusive: "the finding holds no such number, its check was inconclusive, or the file says that noise alone can spoil \
+        the number",
+    bug_classes: &[],
+    scenario: "scenario files",
 };

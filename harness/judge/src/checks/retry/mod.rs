@@ -11,7 +11,7 @@ mod herd;
 mod key;
 mod law;
 mod payload;
-mod peaks;
+pub(in crate::checks) mod peaks;
 mod queueing;
 mod table;
 

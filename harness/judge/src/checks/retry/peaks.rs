@@ -17,11 +17,11 @@ pub(super) const SHARES: [u32; 3] = [10, 5, 4];
 const SHORTEST_WINDOW: Duration = Duration::from_millis(5);
 
 /// The retries of a herd.
-pub(super) struct Herd<'a> {
+pub(in crate::checks) struct Herd<'a> {
     /// Those that retried.
     pub clients: usize,
     /// Promised retries of each.
-    retries: usize,
+    pub retries: usize,
     /// Promised retries that did not come.
     pub missing: usize,
     /// Seconds from each client's own first failure, waits only.
@@ -60,6 +60,11 @@ impl<'a> Herd<'a> {
         }
     }
 
+    /// The most retries in any window of that many seconds, placed by the proxy's clock.
+    pub fn by_the_clock(&self, window: f64) -> usize {
+        peak::max_sliding(&self.arrivals, window).0
+    }
+
     /// The retries of the fullest window.
     pub fn lines(&self, window: f64) -> Vec<Line> {
         let start = peak::max_sliding(&self.offsets, window).1;
@@ -91,7 +96,7 @@ impl<'a> Herd<'a> {
         let (clients, retries) = (self.clients, self.retries);
         let setup = peak::Herd { clients, retries, window, slack, alpha, sliding: true };
         let result = peak::test(&self.offsets, &setup, law).ok()?;
-        let by_the_clock = peak::max_sliding(&self.arrivals, window.as_secs_f64()).0;
+        let by_the_clock = self.by_the_clock(window.as_secs_f64());
         // What the canary measured may also have torn a herd apart: then the window must hold it all the same.
         let telling = result.critical <= clients as f64 && window >= slack;
         Some(Peak { window, by_the_clock, telling, result })
@@ -99,7 +104,7 @@ impl<'a> Herd<'a> {
 }
 
 /// The fullest window of one length.
-pub(super) struct Peak {
+pub(in crate::checks) struct Peak {
     /// Its length.
     pub window: Duration,
     /// Retries in the fullest one by the proxy's clock, whenever their clients failed.

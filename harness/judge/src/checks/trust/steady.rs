@@ -7,10 +7,15 @@ use crate::checks::support::{Case, Tally, attempt_line, note_unjoined, outcome_l
 use crate::evidence::{Evidence, Joined};
 
 const TOO_EARLY: &str = H4.bug_classes[0];
+const NOT_BACK: &str = H4.bug_classes[1];
+/// The steps that it reads; a scenario file has the second one when the faults are over.
+const STEPS: [&str; 3] = ["baseline", "baseline/before", AFTER];
+const AFTER: &str = "baseline/after";
 
 /// **H4** Without any fault, payments succeed at the first attempt.
 ///
-/// - *Measure*: outcomes and attempts of the step `baseline`.
+/// - *Measure*: outcomes and attempts of the step `baseline`; in a scenario file of `baseline/before` and, when all faults
+///   are healed, `baseline/after`.
 /// - *Test*: every payment succeeds, with one attempt.
 /// - *False alarms*: none, outcomes are counted. A payment that was refused or retried without a fault of ours is a
 ///   finding, whoever caused it: what is seen under fault then says nothing.
@@ -35,7 +40,7 @@ pub fn steady_state(link: &str) -> Check {
 fn judge(evidence: &Evidence, link: &str) -> Finding {
     let case = Case::new(H4, evidence, link, "every payment succeeds, with one attempt".to_owned());
     let joined = Joined::of(evidence, link);
-    let asked = requests(&joined, |o| o.step == "baseline");
+    let asked = requests(&joined, |o| STEPS.contains(&o.step.as_str()));
     if asked.is_empty() {
         return case.did_not_run("`baseline`");
     }
@@ -43,8 +48,14 @@ fn judge(evidence: &Evidence, link: &str) -> Finding {
     tally.count("payments", asked.len());
     let lost: Vec<_> = asked.iter().filter(|r| !r.outcome.succeeded()).collect();
     if !lost.is_empty() {
-        let what = format!("{} of {} payments did not succeed without any fault", lost.len(), asked.len());
-        tally.breach(TOO_EARLY, what, lost.iter().map(|r| outcome_line(r.outcome, "")).collect());
+        let late = lost.iter().all(|r| r.outcome.step == AFTER);
+        let when = if late { "after the faults were healed" } else { "without any fault" };
+        let what = format!("{} of {} payments did not succeed {when}", lost.len(), asked.len());
+        tally.breach(
+            if late { NOT_BACK } else { TOO_EARLY },
+            what,
+            lost.iter().map(|r| outcome_line(r.outcome, "")).collect(),
+        );
     }
     let again: Vec<_> = asked.iter().filter(|r| r.attempts.len() > 1).collect();
     if !again.is_empty() {

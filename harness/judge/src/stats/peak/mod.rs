@@ -10,6 +10,7 @@
 //!
 //! Unlike the tests of the gaps, the profile knows no noise: `slack` widens the windows by what noise may push together.
 
+mod expected;
 mod profile;
 
 use std::time::Duration;
@@ -20,6 +21,7 @@ use super::{Alpha, Tail, TestName, TestResult};
 use crate::law::Law;
 use crate::{duration, stats::gap_scan};
 
+pub use expected::{Expected, expected};
 pub use profile::Profile;
 
 /// A synchronised herd and the window its peak is measured in.

@@ -1,0 +1,27 @@
+//! Checks of load that feeds on failure.
+//!
+//! [`storm_replay`] compares two evidences of one incident, the service's and a control's. [`recovers_after_trigger`] asks
+//! whether a service comes back when a disturbance is over, [`goodput`] what is left of it under more load than its
+//! dependency can bear. The last two count; they need an even load, and a dependency whose capacity is known.
+
+mod goodput;
+mod recovery;
+mod replay;
+
+pub use goodput::goodput;
+pub use recovery::recovers_after_trigger;
+pub use replay::storm_replay;
+
+use std::time::Duration;
+
+use super::support::pause;
+use crate::evidence::Evidence;
+use crate::promise::Noise;
+
+/// Least payments of a stretch of time that a rate is read off.
+const ENOUGH: usize = 50;
+
+/// Why nothing can be concluded from what happened over that time: the machine paused for a good part of it.
+fn long_pause(evidence: &Evidence, over: Duration) -> Option<(String, String)> {
+    pause(evidence, Noise { eps: over / 4 })
+}

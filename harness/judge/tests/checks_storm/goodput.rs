@@ -1,0 +1,58 @@
+//! S3: successes under overload.
+
+use judge::Ruling;
+use judge::checks::storm;
+use judge::evidence::Evidence;
+use judge::promise::OverloadPolicy;
+
+use crate::stage::{LINK, MS, Try, evidence, payment};
+
+/// Calls a second that the dependency can work on.
+const CAPACITY: f64 = 100.0;
+
+/// `rate` payments a second for `seconds`; every `nth` succeeds, the others are refused after that many attempts.
+fn played(rate: u64, seconds: u64, nth: u64, attempts: u64) -> Evidence {
+    let mut evidence = evidence("overload");
+    for i in 0..rate * seconds {
+        let sent = MS + i * 1_000 * MS / rate;
+        let status = if i % nth == 0 { 201 } else { 503 };
+        let tries = if status == 201 { 1 } else { attempts };
+        let tries: Vec<_> = (0..tries).map(|k| Try { at: sent + MS + k * MS, took: MS, status }).collect();
+        payment(&mut evidence, "overload", sent, &tries);
+    }
+    evidence
+}
+
+fn judged(evidence: &Evidence) -> judge::Finding {
+    storm::goodput(&OverloadPolicy { goodput: 0.7 }, LINK, CAPACITY).judge(evidence)
+}
+
+/// Proves that the share decides: 200 a second of which every second succeeds are the whole capacity; every third is 67 %.
+#[test]
+fn the_share_of_the_capacity_decides() {
+    let all = judged(&played(200, 4, 2, 0));
+    assert_eq!(all.ruling, Ruling::Pass, "{all:#?}");
+    let share = all.facts.iter().find(|f| f.name == "share of the capacity").expect("the number");
+    assert!(share.value.as_f64().is_some_and(|s| (0.97..=1.03).contains(&s)), "{share:?}");
+    let third = judged(&played(200, 4, 3, 1));
+    assert_eq!(third.ruling, Ruling::Fail, "{third:#?}");
+    assert!(third.bug_class.as_deref().is_some_and(|c| c.starts_with("no limit")), "{third:#?}");
+    let retried = judged(&played(200, 4, 3, 3));
+    assert!(retried.bug_class.as_deref().is_some_and(|c| c.starts_with("retries under overload")), "{retried:#?}");
+    assert_eq!(judged(&played(200, 4, 1_000_000, 1)).ruling, Ruling::Fail);
+}
+
+/// Proves that a load that was no overload, or too short, or a machine that paused, decides nothing.
+#[test]
+fn too_little_is_inconclusive() {
+    assert_eq!(judged(&evidence("overload")).ruling, Ruling::Inconclusive);
+    assert!(judged(&played(110, 4, 1, 1)).headline.contains("no overload"));
+    assert!(judged(&played(300, 0, 1, 1)).headline.contains("did not run"));
+    let mut short = played(400, 4, 2, 1);
+    short.outcomes.truncate(160);
+    short.attempts.truncate(80);
+    assert!(judged(&short).headline.contains("were possible"), "{}", judged(&short).headline);
+    let mut paused = played(200, 4, 2, 0);
+    paused.canary[0].max_ns = 900 * MS;
+    assert_eq!(judged(&paused).ruling, Ruling::Inconclusive);
+}

@@ -1,0 +1,8 @@
+//! The checks of load that feeds on failure, against simulated services: the sound one passes, each wrong one is failed
+//! for its own reason, and evidence that shows nothing is inconclusive.
+
+mod expect;
+mod goodput;
+mod recovery;
+mod replay;
+mod stage;

@@ -1,0 +1,132 @@
+//! S2: a service that comes back, and those that do not.
+
+use judge::checks::{Check, storm};
+use judge::evidence::Evidence;
+use judge::promise::RecoveryPolicy;
+use judge::{Finding, Ruling};
+
+use crate::stage::{LINK, MS, Try, evidence, fault, payment};
+
+/// When the disturbance begins and ends.
+const TRIGGER: (u64, u64) = (1_000 * MS, 2_000 * MS);
+
+fn check() -> Check {
+    let policy: RecoveryPolicy = serde_json::from_str(r#"{ "within": "1s" }"#).expect("a policy");
+    storm::recovers_after_trigger(&policy, LINK)
+}
+
+/// What becomes of a payment sent at that moment.
+type Fate = fn(u64) -> Vec<u16>;
+
+/// A hundred payments a second for `seconds`; the statuses of a payment's attempts are its fate, 100 ms apart.
+fn played(seconds: u64, fate: Fate) -> Evidence {
+    let mut evidence = evidence("recovery");
+    for i in 0..100 * seconds {
+        let sent = MS + i * 10 * MS;
+        let tries = fate(sent).into_iter().enumerate();
+        let tries: Vec<_> =
+            tries.map(|(k, status)| Try { at: sent + MS + 100 * MS * k as u64, took: 5 * MS, status }).collect();
+        payment(&mut evidence, "load", sent, &tries);
+    }
+    fault(&mut evidence, TRIGGER, 10, 100);
+    evidence
+}
+
+fn during(at: u64) -> bool {
+    (TRIGGER.0..TRIGGER.1).contains(&at)
+}
+
+fn sound(at: u64) -> Vec<u16> {
+    if during(at) { vec![503, 503] } else { vec![201] }
+}
+
+fn judged(seconds: u64, fate: Fate) -> Finding {
+    check().judge(&played(seconds, fate))
+}
+
+/// Proves that a service that is back within the time passes, also when it takes nearly all of that time.
+#[test]
+fn a_service_that_comes_back_passes() {
+    let finding = judged(5, sound);
+    assert_eq!(finding.ruling, Ruling::Pass, "{finding:#?}");
+    let slow =
+        judged(
+            5,
+            |at| if during(at) || (TRIGGER.1..TRIGGER.1 + 990 * MS).contains(&at) { vec![503] } else { vec![201] },
+        );
+    assert_eq!(slow.ruling, Ruling::Pass, "{slow:#?}");
+    let last = slow.facts.iter().find(|f| f.name.starts_with("last failed payment")).expect("the number");
+    assert!(last.value.as_f64().is_some_and(|ms| (970.0..=990.0).contains(&ms)), "{last:?}");
+    // A retried success here and there is what the share leaves room for.
+    let lively = judged(5, |at| if at % (400 * MS) == MS { vec![503, 201] } else { sound(at) });
+    assert_eq!(lively.ruling, Ruling::Pass, "{lively:#?}");
+}
+
+/// Proves each way of not coming back, with the class of bugs that it points to.
+#[test]
+fn a_service_that_stays_down_fails() {
+    let down = judged(5, |at| if at < TRIGGER.0 { vec![201] } else { vec![] });
+    assert_eq!(down.ruling, Ruling::Fail, "{down:#?}");
+    assert!(down.bug_class.as_deref().is_some_and(|c| c.contains("does not come back")), "{down:#?}");
+
+    let metastable = judged(5, |at| if at < TRIGGER.0 { vec![201] } else { vec![503, 503, 503, 503] });
+    assert_eq!(metastable.ruling, Ruling::Fail);
+    assert!(metastable.bug_class.as_deref().is_some_and(|c| c.starts_with("a metastable failure")));
+    assert!(metastable.headline.contains("(and 2 more)"), "goodput, retries and load: {}", metastable.headline);
+
+    let retried = judged(5, |at| if at < TRIGGER.0 { vec![201] } else { vec![503, 201] });
+    assert_eq!(retried.ruling, Ruling::Fail);
+    assert!(retried.headline.contains("retries for each payment"), "{}", retried.headline);
+}
+
+/// Proves that work which belongs to no fresh payment is seen, and told to be rising when it is.
+#[test]
+fn load_that_rises_fails() {
+    let mut evidence = played(5, sound);
+    // Abandoned calls of one old payment, more and more of them.
+    let old = evidence.attempts[150].clone();
+    let (mut at, mut gap) = (3_000 * MS, 20 * MS);
+    while at < 5_000 * MS {
+        let mut attempt = old.clone();
+        attempt.seq = 10_000 + at / MS;
+        attempt.arrived = judge::evidence::At(at);
+        evidence.attempts.push(attempt);
+        (at, gap) = (at + gap, (gap - MS / 10).max(2 * MS));
+    }
+    let finding = check().judge(&evidence);
+    assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
+    assert!(finding.headline.contains("they still rise"), "{}", finding.headline);
+    assert!(finding.bug_class.as_deref().is_some_and(|c| c.starts_with("work that nobody waits for")));
+}
+
+/// Proves that too little is no pass: a load that ends too early, a trigger that comes too early, none at all, one that did
+/// not strike, a machine that paused, a driver that slowed down.
+#[test]
+fn too_little_is_inconclusive() {
+    let doubted = |evidence: Evidence, why: &str| {
+        let finding = check().judge(&evidence);
+        assert_eq!(finding.ruling, Ruling::Inconclusive, "{why}: {finding:#?}");
+        assert!(finding.headline.contains(why), "{why}: {}", finding.headline);
+    };
+    doubted(evidence("recovery"), "did not run");
+    doubted(played(3, sound), "after the promised time");
+    let mut early = played(5, sound);
+    early.faults[0].applied = judge::evidence::At(100 * MS);
+    doubted(early, "before the disturbance");
+    let mut calm = played(5, sound);
+    calm.faults.clear();
+    doubted(calm, "nothing disturbed");
+    let mut spared = played(5, sound);
+    spared.faults[0].fired = 2;
+    doubted(spared, "struck 2 times");
+    let mut paused = played(5, sound);
+    paused.canary[0].max_ns = 300 * MS;
+    doubted(paused, "paused");
+    let mut slower = played(5, sound);
+    let late = |o: &judge::evidence::Outcome| o.sent.0 > 3_000 * MS && o.seq % 4 != 0;
+    let gone: std::collections::BTreeSet<_> =
+        slower.outcomes.iter().filter(|o| late(o)).map(|o| o.key.clone()).collect();
+    slower.outcomes.retain(|o| !gone.contains(&o.key));
+    slower.attempts.retain(|a| !gone.contains(&a.key));
+    doubted(slower, "of the earlier rate");
+}
