@@ -10,6 +10,9 @@ pub enum HarnessError {
     /// The contract is not usable.
     #[error(transparent)]
     Contract(#[from] ContractError),
+    /// The scenario file is not usable.
+    #[error(transparent)]
+    Scenario(#[from] crate::scenario::ScenarioError),
     /// A rig could not start, drive or stop.
     #[error(transparent)]
     Rig(#[from] RigError),

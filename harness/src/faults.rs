@@ -1,6 +1,8 @@
 //! Faults by the names that scenarios use, as rules of the proxy.
 
-use chaos_proxy::{Effect, Fault as Strike, HoldThen, Phase, Rule, Schedule};
+use std::time::Duration;
+
+use chaos_proxy::{Delay, Effect, Fault as Strike, HoldThen, Phase, Rule, Schedule};
 use judge::promise::Failure;
 
 /// How long the gate of [`Fault::HoldReply`] waits before it lets go by itself: longer than any scenario needs, so that
@@ -28,6 +30,8 @@ pub enum Fault {
     LostClose,
     /// The request is read and never answered.
     Hang,
+    /// The dependency answered; the answer is kept back for this long.
+    Slow(Duration),
     /// The dependency answered; the answer is held at a gate.
     HoldReply,
 }
@@ -75,6 +79,7 @@ impl Fault {
             Fault::LostReset => Strike::reply_lost(Effect::Reset),
             Fault::LostClose => Strike::reply_lost(Effect::Close),
             Fault::Hang => Strike::hang(),
+            Fault::Slow(time) => at(Phase::Response, Effect::Delay(Delay::Ms(time.as_secs_f64() * 1e3))),
             Fault::HoldReply => at(Phase::Response, Effect::Hold { timeout_ms: HOLD_REPLY_MS, then: HoldThen::Reset }),
         }
     }

@@ -25,7 +25,7 @@ pub struct Lanes {
 /// A place in a lane, given back on drop.
 #[derive(Debug)]
 pub struct Place {
-    _lock: File,
+    _locks: Vec<File>,
 }
 
 impl Lanes {
@@ -54,13 +54,16 @@ impl Lanes {
         Self { dir: dir.to_owned(), timed: timed.max(1), untimed: untimed.max(1) }
     }
 
-    /// Waits for a place.
+    /// Waits for a place among the timed or the untimed scenarios; `alone`: for all of those.
     ///
     /// # Errors
     /// When the lock files cannot be made or locked.
-    pub async fn enter(&self, timed: bool) -> Result<Place, io::Error> {
+    pub async fn enter(&self, timed: bool, alone: bool) -> Result<Place, io::Error> {
         std::fs::create_dir_all(&self.dir)?;
         let (kind, n) = if timed { ("timed", self.timed) } else { ("untimed", self.untimed) };
+        if alone {
+            return self.enter_all(kind, n).await;
+        }
         loop {
             for i in 0..n {
                 if let Some(place) = self.try_place(kind, i)? {
@@ -71,11 +74,26 @@ impl Lanes {
         }
     }
 
+    /// Takes place after place in one order, so that two who want all of them do not wait for each other for ever.
+    async fn enter_all(&self, kind: &str, n: usize) -> Result<Place, io::Error> {
+        let mut all = Vec::with_capacity(n);
+        for i in 0..n {
+            let place = loop {
+                match self.try_place(kind, i)? {
+                    Some(place) => break place,
+                    None => tokio::time::sleep(LOOK).await,
+                }
+            };
+            all.extend(place._locks);
+        }
+        Ok(Place { _locks: all })
+    }
+
     fn try_place(&self, kind: &str, i: usize) -> Result<Option<Place>, io::Error> {
         let path = self.dir.join(format!("{kind}-{i}.lock"));
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(path)?;
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Place { _lock: file })),
+            Ok(()) => Ok(Some(Place { _locks: vec![file] })),
             Err(rustix::io::Errno::WOULDBLOCK) => Ok(None),
             Err(error) => Err(error.into()),
         }
@@ -97,13 +115,16 @@ mod tests {
     async fn a_lane_holds_no_more_than_its_places() {
         let dir = std::env::temp_dir().join(format!("lanes-test-{}", std::process::id()));
         let lanes = Lanes::in_folder(&dir, 2, 1);
-        let first = lanes.enter(true).await.unwrap();
-        let _second = lanes.enter(true).await.unwrap();
+        let first = lanes.enter(true, false).await.unwrap();
+        let _second = lanes.enter(true, false).await.unwrap();
         assert!(lanes.try_place("timed", 0).unwrap().is_none());
         assert!(lanes.try_place("timed", 1).unwrap().is_none());
-        let _other_kind = lanes.enter(false).await.unwrap();
+        let _other_kind = lanes.enter(false, false).await.unwrap();
         drop(first);
-        let _third = lanes.enter(true).await.unwrap();
+        let third = lanes.enter(true, false).await.unwrap();
+        drop((third, _second));
+        let _all = lanes.enter(true, true).await.unwrap();
+        assert!((0..2).all(|i| lanes.try_place("timed", i).unwrap().is_none()));
         std::fs::remove_dir_all(dir).unwrap();
     }
 

@@ -1,6 +1,7 @@
 //! `replay`: judges a run again from its folder, without any player.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use judge::Verdict;
 use judge::evidence::Evidence;
@@ -9,6 +10,7 @@ use crate::battery::Scenario;
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::record::RunFolder;
+use crate::scenario::{self, COPY, ScenarioFile, Variant};
 
 /// Judges a run again from its folder, without any player.
 ///
@@ -28,6 +30,12 @@ pub fn replay(folder: &RunFolder) -> Result<Verdict, HarnessError> {
         }
     }
     let mut findings = Vec::new();
+    if let Some(text) = folder.read(COPY)? {
+        let file = ScenarioFile::parse(&text, &format!("{}/{COPY}", folder.id()))?;
+        let of = |v: &Variant| Some((v.name.clone(), Arc::new(last.remove(&file.scenario_of(v))?)));
+        let evidences = file.variants.iter().filter_map(of).collect();
+        findings = scenario::judge(&file, &contract, &evidences);
+    }
     for (name, evidence) in &last {
         let scenario = Scenario::by_name(name)
             .ok_or_else(|| HarnessError::UnknownScenario { name: name.clone(), known: Scenario::names() })?;

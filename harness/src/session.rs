@@ -90,7 +90,13 @@ impl Session {
     /// What a rig of this run is started with.
     #[must_use]
     pub fn rig(&self, scenario: &str) -> RigSpec {
-        RigSpec::new(self.contract.clone(), scenario, self.folder.clone(), self.lanes.clone())
+        self.rig_of(self.contract.clone(), scenario)
+    }
+
+    /// The same for another form of the contract, e.g. a variant's.
+    #[must_use]
+    pub fn rig_of(&self, contract: Arc<Contract>, scenario: &str) -> RigSpec {
+        RigSpec::new(contract, scenario, self.folder.clone(), self.lanes.clone())
             .seed(self.seed)
             .builder(self.builder.clone())
             .register(self.register.clone())
@@ -160,12 +166,17 @@ impl Session {
         if let Some(command) = &self.reproduced_by {
             return command.clone();
         }
+        let path = self.path.as_deref().map_or_else(|| "CONTRACT".to_owned(), |p| p.display().to_string());
+        self.command(&format!("verify {path} --seed {} --only {scenario}", self.seed))
+    }
+
+    /// A command line of this program, with the variables that were handed through.
+    pub(crate) fn command(&self, rest: &str) -> String {
         let passed = self.contract.service.pass_env.iter().filter(|n| n.as_str() != "RUST_BACKTRACE");
         let mut words: Vec<String> = passed.filter_map(|n| std::env::var(n).ok().map(|v| format!("{n}={v}"))).collect();
-        let path = self.path.as_deref().map_or_else(|| "CONTRACT".to_owned(), |p| p.display().to_string());
         // Under `cargo run` the program is not on the PATH.
         let program = if std::env::var_os("CARGO").is_some() { "cargo run -p harness-cli --" } else { "harness" };
-        words.push(format!("{program} verify {path} --seed {} --only {scenario}", self.seed));
+        words.push(format!("{program} {rest}"));
         words.join(" ")
     }
 }

@@ -16,11 +16,19 @@ const EXIT_CODES: &str = "\
 Exit codes: 0 all pass, 1 a check failed, 2 usage or contract error, 3 inconclusive, 4 nothing ran,
 5 the rig could not start or stop, 70 internal error, 130 interrupted, 143 terminated.";
 
+const RUN_CODES: &str = "\
+A control is a variant that is known to be wrong: it must fail the checks that the file names, and then the run passes.
+Exit codes: 0 all as expected, 1 a check failed or a control was not found out, 2 usage, scenario or contract error,
+3 inconclusive, 5 the rig could not start or stop, 70 internal error, 130 interrupted, 143 terminated.";
+
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Start the service of a contract, disturb its network, and judge every promise
     #[command(after_help = EXIT_CODES)]
     Verify(Verify),
+    /// Play a scenario file: one load under a timeline of faults, for each variant of a service
+    #[command(after_help = RUN_CODES)]
+    Run(Run),
     /// Judge the evidence of an earlier run again; nothing is started
     #[command(after_help = EXIT_CODES)]
     Replay(Replay),
@@ -44,6 +52,20 @@ pub struct Verify {
     /// Only this scenario or check; may be repeated
     #[arg(long, value_name = "SCENARIO|CHECK")]
     pub only: Vec<String>,
+    /// Seed of the run; the same seed asks the same questions [default: HARNESS_SEED, or random, printed]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Folder of all runs [default: HARNESS_RUNS, or `runs` at the root of the workspace]
+    #[arg(long, value_name = "DIR")]
+    pub runs: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    /// The scenario file (TOML)
+    pub scenario: PathBuf,
     /// Seed of the run; the same seed asks the same questions [default: HARNESS_SEED, or random, printed]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use harness::battery::Scenario;
 use harness::contract::Contract;
 use harness::judge::checks::CATALOGUE;
-use harness::judge::{Verdict, checks, render};
+use harness::judge::checks::catalogue::S1;
+use harness::judge::{Ruling, Verdict, checks, render};
 use harness::record::{RunFolder, runs_root};
-use harness::{HarnessError, VerifyOptions};
+use harness::scenario::{self, RunOptions, ScenarioFile};
+use harness::{HarnessError, Verified, VerifyOptions};
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::args::{Args, Colour, Command, Output, Replay, Verify};
+use crate::args::{Args, Colour, Command, Output, Replay, Run, Verify};
 use crate::exit::Exit;
 use crate::progress::Shown;
 use crate::say;
@@ -21,6 +23,7 @@ use crate::say;
 pub fn run(args: Args) -> Exit {
     match args.command {
         Command::Verify(verify) => in_runtime(self::verify(verify)),
+        Command::Run(run) => in_runtime(self::play(run)),
         Command::Replay(replay) => self::replay(&replay),
         Command::Explain { check } => explain(check.as_deref()),
         Command::Sweep { runs } => sweep(runs),
@@ -42,16 +45,39 @@ async fn verify(args: Verify) -> Exit {
         Ok(contract) => contract,
         Err(error) => return fail(&error.into()),
     };
-    let seed = match args.seed.map_or_else(seed_of_environment, |seed| Ok(Some(seed))) {
+    let seed = match before(args.seed, &args.output) {
         Ok(seed) => seed,
-        Err(error) => return fail(&error),
+        Err(exit) => return exit,
     };
-    if let Some(Err(exit)) = args.output.junit.as_deref().map(writable) {
-        return exit;
-    }
     let shown = Arc::new(Shown::on_stderr());
     let options = VerifyOptions { only: args.only, seed, path: Some(args.contract.clone()), runs: args.runs };
-    let work = harness::verify(contract, &options, shown.clone());
+    conclude(harness::verify(contract, &options, shown.clone()), &shown, &args.output).await
+}
+
+async fn play(args: Run) -> Exit {
+    let loaded = ScenarioFile::load(&args.scenario).and_then(|file| Ok((file.contract()?, file)));
+    let (contract, file) = match loaded {
+        Ok(loaded) => loaded,
+        Err(error) => return fail(&error.into()),
+    };
+    let seed = match before(args.seed, &args.output) {
+        Ok(seed) => seed,
+        Err(exit) => return exit,
+    };
+    let shown = Arc::new(Shown::on_stderr());
+    let options = RunOptions { seed, path: Some(args.scenario), runs: args.runs };
+    conclude(scenario::run(&file, contract, &options, shown.clone()), &shown, &args.output).await
+}
+
+/// The seed, and whether the reports can be written: looked at before a run of minutes, not after it.
+fn before(seed: Option<u64>, output: &Output) -> Result<Option<u64>, Exit> {
+    let seed = seed.map_or_else(seed_of_environment, |seed| Ok(Some(seed))).map_err(|error| fail(&error))?;
+    output.junit.as_deref().map_or(Ok(()), writable)?;
+    Ok(seed)
+}
+
+/// Waits for a run, or for whoever interrupts it, and shows what came of it.
+async fn conclude(work: impl Future<Output = Result<Verified, HarnessError>>, shown: &Shown, output: &Output) -> Exit {
     let verified = tokio::select! {
         verified = work => verified,
         // Dropping the work ends every player and the service; the evidence so far stays in the run folder.
@@ -64,7 +90,7 @@ async fn verify(args: Verify) -> Exit {
     shown.clear();
     match verified {
         Ok(verified) => {
-            let exit = show(&verified.verdict, &args.output);
+            let exit = show(&verified.verdict, output);
             say::line(&format!("run folder: {}", verified.folder.dir().display()));
             exit
         }
@@ -115,8 +141,17 @@ fn show(verdict: &Verdict, output: &Output) -> Exit {
         say::line(&format!("error: cannot write {}: {error}", path.display()));
         return Exit::Rig;
     }
-    let text = if output.json { render::json(verdict) } else { render::terminal(verdict, &style(output.color)) };
+    if output.json {
+        return say::result(&render::json(verdict), verdict.ruling.into());
+    }
+    let text = compared(verdict) + &render::terminal(verdict, &style(output.color));
     say::result(&text, verdict.ruling.into())
+}
+
+/// What a scenario has compared, both sides beside each other: of a pass too, for it is what the scenario was run for.
+fn compared(verdict: &Verdict) -> String {
+    let passed = verdict.findings.iter().filter(|f| f.check == S1.id && f.ruling == Ruling::Pass);
+    passed.map(|f| format!("{}\n  {}\n\n", f.scenario, f.exhibit.join("\n  "))).collect()
 }
 
 fn style(colour: Colour) -> render::Style {

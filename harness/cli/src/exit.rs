@@ -49,6 +49,7 @@ impl From<&HarnessError> for Exit {
     fn from(error: &HarnessError) -> Self {
         match error {
             HarnessError::Contract(_)
+            | HarnessError::Scenario(_)
             | HarnessError::UnknownScenario { .. }
             | HarnessError::BadSeed { .. }
             | HarnessError::Lanes(_)

@@ -8,16 +8,20 @@ mod idempotency;
 mod retry;
 mod scenario;
 mod steady;
+mod storm;
 
 pub use breaker::{BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP};
 pub use idempotency::{DUPLICATES, ONE_EFFECT, RESTART};
 pub use retry::{RETRY_HERD, RETRY_LAW, RETRY_TABLE};
 pub use scenario::{Scenario, plan};
 pub use steady::STEADY;
+pub use storm::{OVERLOAD, RECOVERY};
 
 /// Every scenario, longest first: started in this order they overlap best.
 pub static SCENARIOS: &[&Scenario] = &[
+    &RECOVERY,
     &RETRY_LAW,
+    &OVERLOAD,
     &ONE_EFFECT,
     &BREAKER_RELAPSE,
     &RETRY_TABLE,

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{Contract, ContractError};
+use crate::place_in_text::{Place, nearest};
 
 /// Far beyond any contract: a larger file is a mistaken path.
 const LARGEST: u64 = 1024 * 1024;
@@ -51,12 +52,7 @@ fn read(path: &Path) -> std::io::Result<String> {
 }
 
 fn syntax(error: &toml::de::Error, text: &str, origin: &str) -> ContractError {
-    let at = error.span().map_or(0, |span| span.start.min(text.len()));
-    let before = &text[..floor_char(text, at)];
-    let line = before.matches('\n').count() + 1;
-    let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-    let shown = text.lines().nth(line - 1).unwrap_or_default();
-    let excerpt = format!("    {shown}\n    {}^", " ".repeat(column - 1));
+    let Place { line, column, excerpt } = Place::at(text, error.span().map_or(0, |span| span.start));
     let mut message = error.message().trim().to_owned();
     for (missing, table) in [("links", "[links.bank]"), ("request", "[request]"), ("service", "[service]")] {
         if message == format!("missing field `{missing}`") {
@@ -64,21 +60,4 @@ fn syntax(error: &toml::de::Error, text: &str, origin: &str) -> ContractError {
         }
     }
     ContractError::Syntax { origin: origin.to_owned(), line, column, hint: nearest(&message), message, excerpt }
-}
-
-fn floor_char(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
-/// The nearest of the words that serde lists after "unknown field `x`, expected one of `a`, `b`" (or variant).
-fn nearest(message: &str) -> Option<String> {
-    let rest = message.strip_prefix("unknown field `").or_else(|| message.strip_prefix("unknown variant `"))?;
-    let (unknown, rest) = rest.split_once('`')?;
-    let known = rest.split('`').skip(1).step_by(2);
-    let score = |word: &str| strsim::damerau_levenshtein(unknown, word);
-    let best = known.min_by_key(|word| score(word))?;
-    (score(best) <= 1 + unknown.len() / 3).then(|| best.to_owned())
 }

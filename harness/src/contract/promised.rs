@@ -1,7 +1,7 @@
 //! The promises, and what a contract leaves unpromised.
 
 use judge::NotPromised;
-use judge::promise::{BreakerPolicy, Failure, IdempotencyPolicy, RetryPolicy};
+use judge::promise::{BreakerPolicy, Failure, IdempotencyPolicy, OverloadPolicy, RecoveryPolicy, RetryPolicy};
 use serde::{Deserialize, Serialize};
 
 use super::Contract;
@@ -19,6 +19,12 @@ pub struct Promises {
     /// The circuit breaker towards the dependency.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breaker: Option<BreakerPolicy>,
+    /// The way back after a disturbance.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recovery: Option<RecoveryPolicy>,
+    /// Successes under more load than the dependency can bear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overload: Option<OverloadPolicy>,
 }
 
 impl Contract {
@@ -95,6 +101,16 @@ impl Promises {
             self.breaker.is_some(),
             &["B1", "B2", "B3", "B4", "B5", "B6", "B7"],
             "[promises.breaker]: threshold, open time, probes",
+        );
+        absent(
+            self.recovery.is_some(),
+            &["S2"],
+            "[promises.recovery]: how soon the service is itself again after a disturbance",
+        );
+        absent(
+            self.overload.is_some(),
+            &["S3"],
+            "[promises.overload]: what is left of the dependency's capacity when more is asked",
         );
     }
 }

@@ -1,10 +1,12 @@
 //! A load as data: its step, its orders, its shape in time.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use judge::evidence::Outcome;
 use tokio::sync::{Barrier, Semaphore};
 use tokio::task::JoinSet;
+use tokio::time::{Instant, sleep_until};
 
 use super::client::{Client, ClientError};
 use super::order::Order;
@@ -22,6 +24,11 @@ pub enum Shape {
     },
     /// All at once, behind a barrier.
     Burst,
+    /// Evenly over a time, whatever becomes of those before: an open model.
+    Paced {
+        /// From the first to the last.
+        over: Duration,
+    },
     /// At most this many at a time.
     Waves {
         /// Requests in flight.
@@ -76,6 +83,11 @@ impl Load {
         Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Waves { in_flight } }
     }
 
+    /// `n` fresh orders, sent evenly over a time whether or not those before are answered.
+    pub fn paced(step: impl Into<String>, n: usize, over: Duration) -> Self {
+        Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Paced { over } }
+    }
+
     /// One fresh order, asked for by `callers` at once, behind a barrier.
     pub fn twins(step: impl Into<String>, callers: usize) -> Self {
         Self { step: step.into(), orders: Orders::Twins(callers), shape: Shape::Burst }
@@ -118,6 +130,7 @@ impl Load {
                 let barrier = Some(Arc::new(Barrier::new(orders.len().max(1))));
                 together(client, &self.step, orders, barrier, Semaphore::MAX_PERMITS).await
             }
+            Shape::Paced { over } => paced(client, &self.step, orders, over).await,
             Shape::Waves { in_flight } => together(client, &self.step, orders, None, in_flight.max(1)).await,
         }
     }
@@ -153,6 +166,29 @@ async fn until_open(
     Ok(done)
 }
 
+/// Request i of n is due at i / n of the time. A machine that cannot keep up sends late, and nobody catches up by a burst of
+/// fewer: each is still sent.
+async fn paced(
+    client: &Arc<Client>,
+    step: &str,
+    orders: Vec<Order>,
+    over: Duration,
+) -> Result<Vec<Asked>, ClientError> {
+    let (begun, n) = (Instant::now(), orders.len().max(1) as f64);
+    let step: Arc<str> = step.into();
+    let mut tasks: JoinSet<Result<Asked, ClientError>> = JoinSet::new();
+    for (i, order) in orders.into_iter().enumerate() {
+        let (client, step) = (client.clone(), step.clone());
+        let due = begun + over.mul_f64(i as f64 / n);
+        tasks.spawn(async move {
+            sleep_until(due).await;
+            let outcome = client.ask(&step, &order).await?;
+            Ok(Asked { order, outcome })
+        });
+    }
+    gathered(tasks).await
+}
+
 async fn together(
     client: &Arc<Client>,
     step: &str,
@@ -174,6 +210,11 @@ async fn together(
             Ok(Asked { order, outcome })
         });
     }
+    gathered(tasks).await
+}
+
+/// What all of them came to, in the order in which they were sent.
+async fn gathered(mut tasks: JoinSet<Result<Asked, ClientError>>) -> Result<Vec<Asked>, ClientError> {
     let mut done = Vec::new();
     while let Some(joined) = tasks.join_next().await {
         match joined {

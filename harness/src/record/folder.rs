@@ -105,6 +105,19 @@ impl RunFolder {
         atomic::write(&self.dir, name, bytes)
     }
 
+    /// Reads a file of the run; `None` when there is none of that name.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn read(&self, name: &str) -> Result<Option<String>, RecordError> {
+        let path = self.dir.join(name);
+        match fs::read_to_string(&path) {
+            Ok(text) => Ok(Some(text)),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(RecordError::io("read", &path, e)),
+        }
+    }
+
     /// Makes the folder of a scenario. Its name there is the scenario's with everything but letters, digits, `.`, `_`
     /// and `-` replaced by `-`; a second scenario of that name gets `-2` and so on. The evidence has the true name.
     ///

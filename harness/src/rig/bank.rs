@@ -1,7 +1,19 @@
 //! The bank's journal as evidence.
 
 use judge::evidence::{BankEntry, BankEntryKind, TimeBase, TraceContext};
-use mock_bank::{Entry, Kind};
+use mock_bank::{Capacity, Entry, Kind, Script};
+
+use super::{Rig, RigError};
+
+impl Rig {
+    /// Lets the bank do no more than that in a second; calls beyond it queue. What it was scripted to is forgotten.
+    ///
+    /// # Errors
+    /// When the capacity is none.
+    pub fn limit_bank(&self, capacity: Capacity) -> Result<(), RigError> {
+        Ok(self.bank.script(Script::new().capacity(capacity))?)
+    }
+}
 
 /// A journal row on the run's axis; lookups move no money and are left out.
 pub(super) fn entry(row: &Entry, time: &TimeBase) -> Option<BankEntry> {

@@ -139,7 +139,7 @@ impl Rig {
         })
     }
 
-    async fn let_stragglers_end(&self) {
+    pub(super) async fn let_stragglers_end(&self) {
         if let Err(error) = self.proxy.settle(STRAGGLERS).await {
             self.tape.note(self.now(), NoteWeight::Info, "stragglers", error.to_string());
         }

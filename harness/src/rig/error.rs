@@ -20,6 +20,9 @@ pub enum RigError {
     /// The mock bank could not start.
     #[error("the mock bank cannot start: {0}")]
     Bank(#[from] mock_bank::BankError),
+    /// The mock bank refused its script.
+    #[error("the mock bank cannot be scripted so: {0}")]
+    Script(#[from] mock_bank::ScriptError),
     /// The collector could not start.
     #[error(transparent)]
     Collector(#[from] crate::collector::CollectorError),
@@ -51,6 +54,16 @@ pub enum RigError {
     NotPromised {
         /// The promise, as it stands in a contract.
         promise: &'static str,
+    },
+    /// The system does not let this process open enough files.
+    #[error(
+        "this load needs {needed} open files, and the system allows {allowed}: raise the hard limit (`ulimit -n {needed}` as a user who may), or use fewer payments"
+    )]
+    OpenFiles {
+        /// How many the load needs.
+        needed: u64,
+        /// The hard limit.
+        allowed: u64,
     },
     /// The service is down where the scenario needs it.
     #[error("the service is not running: it was killed and not started again")]

@@ -13,6 +13,7 @@ mod pump;
 mod service;
 mod setup;
 mod tape;
+mod timeline;
 mod window;
 
 use std::sync::Arc;
@@ -38,6 +39,7 @@ pub use error::RigError;
 pub(crate) use service::working_directory;
 pub use setup::{Isolation, RigSpec};
 pub use tape::Tape;
+pub use timeline::TimedFault;
 
 /// The proxy link that only the canary uses.
 const CANARY_LINK: &str = "harness-canary";
@@ -73,7 +75,7 @@ impl Rig {
     /// # Errors
     /// [`RigError`]; nothing is left running.
     pub async fn start(spec: RigSpec) -> Result<Self, RigError> {
-        let lane = spec.lanes.enter(spec.timed).await.map_err(RigError::Lanes)?;
+        let lane = spec.lanes.enter(spec.timed, spec.alone).await.map_err(RigError::Lanes)?;
         let clock = Clock::start();
         let folder = spec.folder.scenario(&spec.scenario)?;
         let header = header(&spec, clock);

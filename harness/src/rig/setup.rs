@@ -27,6 +27,7 @@ pub struct RigSpec {
     pub(crate) seed: u64,
     pub(crate) isolation: Isolation,
     pub(crate) timed: bool,
+    pub(crate) alone: bool,
     pub(crate) folder: RunFolder,
     pub(crate) register: Option<ChildRegister>,
     pub(crate) builder: Builder,
@@ -43,6 +44,7 @@ impl RigSpec {
             seed: 0,
             isolation: Isolation::None,
             timed: false,
+            alone: false,
             folder,
             register: None,
             builder: Builder::default(),
@@ -68,6 +70,13 @@ impl RigSpec {
     #[must_use]
     pub fn timed(mut self, timed: bool) -> Self {
         self.timed = timed;
+        self
+    }
+
+    /// Waits for every place among the timed scenarios: for a load that others would drown in, or that would drown.
+    #[must_use]
+    pub fn alone(mut self, alone: bool) -> Self {
+        self.alone = alone;
         self
     }
 

@@ -6,4 +6,5 @@ mod detection;
 mod idempotency;
 mod python;
 mod retry;
+mod scenario_files;
 mod service;

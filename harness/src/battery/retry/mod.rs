@@ -27,7 +27,7 @@ fn by_policy(contract: &Contract, checks: impl FnOnce(&RetryPolicy, &str) -> Vec
 
 /// A failure of every attempt that the contract promises to retry: 503 where it is among them, else the first status,
 /// else the first of the others.
-fn retried(rig: &Rig) -> Result<Disturbance, RigError> {
+pub(super) fn retried(rig: &Rig) -> Result<Disturbance, RigError> {
     let retryable = &rig.retry_policy()?.retryable;
     let usual = Failure::Status(503);
     let status = retryable.iter().find(|f| matches!(f, Failure::Status(_)));

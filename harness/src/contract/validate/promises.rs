@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use judge::promise::{BreakerMode, BreakerPolicy, IdempotencyPolicy, RetryPolicy};
+use judge::promise::{BreakerMode, BreakerPolicy, IdempotencyPolicy, RecoveryPolicy, RetryPolicy};
 
 use super::super::Promises;
 use super::Checked;
@@ -11,10 +11,29 @@ use super::rules::{LONGEST, header, require, timeout};
 /// The longest that all attempts of one payment may hang.
 const LONGEST_PAYMENT: Duration = Duration::from_secs(60 * 60);
 
+/// Shorter than that a machine's own pauses are no part of it; longer than that nobody waits in a battery.
+const SHORTEST_RECOVERY: Duration = Duration::from_millis(200);
+const LONGEST_RECOVERY: Duration = Duration::from_secs(60);
+
 pub(super) fn check(promises: &Promises) -> Checked {
     promises.retry.as_ref().map_or(Ok(()), retry)?;
     promises.idempotency.as_ref().map_or(Ok(()), idempotency)?;
-    promises.breaker.as_ref().map_or(Ok(()), breaker)
+    promises.breaker.as_ref().map_or(Ok(()), breaker)?;
+    promises.recovery.as_ref().map_or(Ok(()), recovery)?;
+    promises.overload.as_ref().map_or(Ok(()), |overload| share("promises.overload.goodput", overload.goodput))
+}
+
+fn recovery(recovery: &RecoveryPolicy) -> Checked {
+    let within = recovery.within;
+    require((SHORTEST_RECOVERY..=LONGEST_RECOVERY).contains(&within), "promises.recovery.within", || {
+        format!("is {within:?}; the battery can wait from 200ms to 1m")
+    })?;
+    share("promises.recovery.goodput", recovery.goodput)
+}
+
+fn share(field: &str, share: f64) -> Checked {
+    // NaN is in no range.
+    require(share > 0.0 && share <= 1.0, field, || format!("is {share}; give a share above 0, at most 1"))
 }
 
 fn retry(retry: &RetryPolicy) -> Checked {

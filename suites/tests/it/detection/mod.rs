@@ -4,6 +4,7 @@ mod breaker;
 mod idempotency;
 mod retry;
 mod row;
+mod storm;
 
 use std::collections::BTreeSet;
 
@@ -69,7 +70,13 @@ fn every_defect_has_its_case() {
         .output()
         .expect("the service lists its defects");
     let listed = String::from_utf8(output.stdout).expect("the list is text");
-    let cases = [include_str!("retry.rs"), include_str!("idempotency.rs"), include_str!("breaker.rs")].concat();
+    let cases = [
+        include_str!("retry.rs"),
+        include_str!("idempotency.rs"),
+        include_str!("breaker.rs"),
+        include_str!("storm.rs"),
+    ]
+    .concat();
     for line in listed.lines() {
         let mut cells = line.split('\t');
         let (name, owner) = (cells.next().unwrap_or_default(), cells.next().unwrap_or_default());
