@@ -53,7 +53,7 @@ impl Fault {
     /// Strikes every attempt.
     #[must_use]
     pub fn always(self) -> Disturbance {
-        Disturbance { fault: self, schedule: Schedule::Always, uses: None, planned: 1 }
+        Disturbance { fault: self, schedule: Schedule::Always, uses: None, planned: 1, link: None }
     }
 
     /// Strikes the first `n` attempts of each key. A refused connection has no key yet: there it is the first `n`
@@ -64,7 +64,13 @@ impl Fault {
             Fault::Refuse => (Schedule::Always, Some(n)),
             _ => (Schedule::fail_first(n), None),
         };
-        Disturbance { fault: self, schedule, uses, planned: n }
+        Disturbance { fault: self, schedule, uses, planned: n, link: None }
+    }
+
+    /// Strikes the n-th attempt of the link, the 2n-th and so on: a dependency that flaps.
+    #[must_use]
+    pub fn every(self, n: u64) -> Disturbance {
+        Disturbance { fault: self, schedule: Schedule::every(n), uses: None, planned: 1, link: None }
     }
 
     fn strike(self) -> Strike {
@@ -92,6 +98,7 @@ pub struct Disturbance {
     schedule: Schedule,
     uses: Option<u64>,
     planned: u64,
+    link: Option<String>,
 }
 
 impl Disturbance {
@@ -102,15 +109,29 @@ impl Disturbance {
         self
     }
 
+    /// Strikes on that link of the contract, in place of the main one.
+    #[must_use]
+    pub fn on(mut self, link: impl Into<String>) -> Self {
+        self.link = Some(link.into());
+        self
+    }
+
+    /// The link that it strikes, when it names one.
+    #[must_use]
+    pub fn link(&self) -> Option<&str> {
+        self.link.as_deref()
+    }
+
     /// The number of [`Disturbance::planned`].
     #[must_use]
     pub fn plans(&self) -> u64 {
         self.planned
     }
 
-    /// The proxy's rule.
+    /// The proxy's rule; `main` is the link that it strikes when it names none.
     #[must_use]
-    pub fn rule(&self, id: impl Into<String>, link: &str) -> Rule {
+    pub fn rule(&self, id: impl Into<String>, main: &str) -> Rule {
+        let link = self.link().unwrap_or(main);
         let mut rule = Rule::new(id, self.fault.strike()).link(link).schedule(self.schedule.clone());
         rule.uses = self.uses;
         rule

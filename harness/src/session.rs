@@ -70,21 +70,23 @@ impl Session {
         &self.folder
     }
 
-    /// Builds the service, once for the run, before any scenario begins.
+    /// Builds the services, each once for the run, before any scenario begins.
     ///
     /// # Errors
-    /// When the build fails, with its last lines.
+    /// When a build fails, with its last lines.
     pub async fn build(&self) -> Result<(), RigError> {
-        let service = &self.contract.service;
-        if service.cwd.as_deref().is_some_and(|cwd| cwd.contains('{')) {
-            // A folder of the run that is not there yet: the first scenario builds.
-            return Ok(());
+        for (_, service) in self.contract.all_services() {
+            if service.cwd.as_deref().is_some_and(|cwd| cwd.contains('{')) {
+                // A folder of the run that is not there yet: the first scenario builds.
+                continue;
+            }
+            // Nothing is started by this: what it is ready for does not matter.
+            let mut spec = ProcessSpec::new(&service.name, service.command.clone(), Ready::line("built"));
+            spec.build = service.build.clone();
+            spec.cwd = working_directory(&self.contract, service.cwd.clone());
+            self.builder.build(&spec).await?;
         }
-        // Nothing is started by this: what it is ready for does not matter.
-        let mut spec = ProcessSpec::new(&service.name, service.command.clone(), Ready::line("built"));
-        spec.build = service.build.clone();
-        spec.cwd = working_directory(&self.contract, service.cwd.clone());
-        Ok(self.builder.build(&spec).await?)
+        Ok(())
     }
 
     /// What a rig of this run is started with.

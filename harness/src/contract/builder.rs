@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use judge::promise::{BreakerPolicy, IdempotencyPolicy, Noise, RetryPolicy};
 
-use super::{Contract, ContractError, Isolate, Link, Promises, Ready, Request, Service, Telemetry, Upstream, VERSION};
+use super::{Contract, ContractError, Isolate, Link, Promises, Ready, Request, Route, Service, Telemetry, VERSION};
 
 impl Contract {
     /// A service that is started by `command`, is asked for a payment by a POST of `body` to `path`, and has one
@@ -49,12 +49,13 @@ impl Contract {
             timeout: super::default_client_timeout(),
             degraded_header: None,
         };
-        let link = Link { upstream: Upstream::MockBank, key_header: super::default_key_header() };
         Self {
             version: VERSION,
             service,
             request,
-            links: [("bank".to_owned(), link)].into(),
+            services: BTreeMap::new(),
+            routes: BTreeMap::new(),
+            links: [("bank".to_owned(), Link::default())].into(),
             ledger: None,
             breaker_endpoint: None,
             telemetry: Telemetry::default(),
@@ -78,6 +79,27 @@ impl Contract {
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.service.env.insert(name.into(), value.into());
+        self
+    }
+
+    /// Adds a link, or replaces the one of that name.
+    #[must_use]
+    pub fn link(mut self, name: impl Into<String>, link: Link) -> Self {
+        self.links.insert(name.into(), link);
+        self
+    }
+
+    /// Adds a further service, or replaces the one of that name.
+    #[must_use]
+    pub fn service(mut self, name: impl Into<String>, service: Service) -> Self {
+        self.services.insert(name.into(), service);
+        self
+    }
+
+    /// Adds a further request, or replaces the one of that name.
+    #[must_use]
+    pub fn route(mut self, name: impl Into<String>, route: Route) -> Self {
+        self.routes.insert(name.into(), route);
         self
     }
 

@@ -7,6 +7,7 @@ mod builder;
 mod error;
 mod load;
 mod promised;
+mod topology;
 mod validate;
 
 use std::collections::BTreeMap;
@@ -19,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 pub use error::ContractError;
 pub use promised::Promises;
+pub use topology::{Link, Route, Upstream};
 
 /// The version of the contract format that this build reads.
 pub const VERSION: u32 = 1;
@@ -33,6 +35,12 @@ pub struct Contract {
     pub service: Service,
     /// How a client asks the service for one payment.
     pub request: Request,
+    /// Further services that the rig starts before the service, by name: what lies behind it or beside it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub services: BTreeMap<String, Service>,
+    /// Further requests than the payment, by name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub routes: BTreeMap<String, Route>,
     /// Dependencies behind chaos proxies, by name.
     pub links: BTreeMap<String, Link>,
     /// Where the service keeps its rows.
@@ -134,27 +142,6 @@ pub struct Request {
     pub degraded_header: Option<String>,
 }
 
-/// A dependency behind a chaos proxy.
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Link {
-    /// What stands behind the proxy.
-    #[serde(default)]
-    pub upstream: Upstream,
-    /// Header that carries the service's own key for the dependency.
-    #[serde(default = "default_key_header")]
-    pub key_header: String,
-}
-
-/// What stands behind a proxy.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Upstream {
-    /// The harness's mock bank.
-    #[default]
-    MockBank,
-}
-
 /// Where the service keeps its rows.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
@@ -251,14 +238,6 @@ pub struct Isolate {
     pub retry: BTreeMap<String, String>,
     /// While the breaker is measured, e.g. one attempt per payment.
     pub breaker: BTreeMap<String, String>,
-}
-
-impl Contract {
-    /// The link that faults strike: the only one, or the first by name.
-    #[must_use]
-    pub fn main_link(&self) -> &str {
-        self.links.keys().next().map_or("", String::as_str)
-    }
 }
 
 fn default_url() -> String {

@@ -1,7 +1,8 @@
 //! The client: asks once, and records what it saw.
 
-use std::sync::Mutex;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use judge::evidence::{Answer, ClientReply, Outcome, Record, TraceContext};
@@ -10,6 +11,7 @@ use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AF
 use sha2::{Digest, Sha256};
 
 use super::order::{Order, OrderSource};
+use super::target::{Replica, Target};
 use crate::clock::Clock;
 use crate::rig::Tape;
 
@@ -23,14 +25,14 @@ const EXCERPT_BYTES: usize = 200;
 pub struct RequestSpec {
     /// Method.
     pub method: Method,
-    /// The whole URL.
-    pub url: String,
-    /// Body with `{amount}` and `{reference}`; literal braces are doubled.
-    pub body: String,
+    /// Path, with `{amount}` and `{reference}` where the route has them.
+    pub path: String,
+    /// Body with `{amount}` and `{reference}`; literal braces are doubled. `None`: no body is sent.
+    pub body: Option<String>,
     /// Content type.
     pub content_type: String,
-    /// Header of the idempotency key.
-    pub key_header: HeaderName,
+    /// Header of the idempotency key; `None`: it is not sent.
+    pub key_header: Option<HeaderName>,
     /// Header that marks a replay.
     pub marker_header: Option<HeaderName>,
     /// Header that marks a degraded answer.
@@ -45,6 +47,17 @@ pub enum ClientError {
     /// The request template or a header is not usable.
     #[error("the contract's [request] cannot be sent: {0}")]
     BadRequest(String),
+    /// A load names a route that the contract does not have.
+    #[error("the contract has no [routes.{name}]; it has {}", if .known.is_empty() { "none" } else { .known.as_str() })]
+    NoRoute {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
+    /// A load is sent to the second replica, which was not started.
+    #[error("the second replica is not running; call `start_replica` before a load is sent to it")]
+    NoReplica,
     /// The HTTP client cannot be set up.
     #[error("cannot set up the HTTP client: {0}")]
     Setup(#[from] reqwest::Error),
@@ -54,7 +67,11 @@ pub enum ClientError {
 #[derive(Debug)]
 pub struct Client {
     http: reqwest::Client,
-    spec: RequestSpec,
+    /// Base URLs of the first instance and, once it runs, of the second.
+    base: String,
+    second: OnceLock<String>,
+    payment: RequestSpec,
+    routes: BTreeMap<String, RequestSpec>,
     clock: Clock,
     tape: Tape,
     orders: Mutex<OrderSource>,
@@ -63,12 +80,18 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client that never repeats a request by itself: no redirects, no proxies of the environment, no kept
+    /// A client of the instance at `base`, which asks for payments and by further routes. It never repeats a request by itself: no redirects, no proxies of the environment, no kept
     /// connections (a stale one makes HTTP libraries send twice), no retries.
     ///
     /// # Errors
     /// When the HTTP library cannot be set up.
-    pub fn new(spec: RequestSpec, clock: Clock, tape: Tape, orders: OrderSource) -> Result<Self, ClientError> {
+    pub fn new(
+        base: &str,
+        payment: RequestSpec,
+        clock: Clock,
+        tape: Tape,
+        orders: OrderSource,
+    ) -> Result<Self, ClientError> {
         let http = reqwest::Client::builder()
             .no_proxy()
             .redirect(reqwest::redirect::Policy::none())
@@ -77,7 +100,30 @@ impl Client {
             .tcp_nodelay(true)
             .build()?;
         let orders = Mutex::new(orders);
-        Ok(Self { http, spec, clock, tape, orders, sent: AtomicU64::new(0), answered: AtomicU64::new(0) })
+        Ok(Self {
+            http,
+            base: base.to_owned(),
+            second: OnceLock::new(),
+            payment,
+            routes: BTreeMap::new(),
+            clock,
+            tape,
+            orders,
+            sent: AtomicU64::new(0),
+            answered: AtomicU64::new(0),
+        })
+    }
+
+    /// Adds requests by further routes.
+    #[must_use]
+    pub fn with_routes(mut self, routes: BTreeMap<String, RequestSpec>) -> Self {
+        self.routes = routes;
+        self
+    }
+
+    /// Names the base URL of the second replica, which stays the same however often it is started.
+    pub fn second_is_at(&self, base: &str) {
+        self.second.get_or_init(|| base.to_owned());
     }
 
     /// A fresh order from the run's seed.
@@ -90,49 +136,85 @@ impl Client {
         self.answered.load(Ordering::Acquire)
     }
 
-    /// Asks once and records the outcome.
+    /// Asks the first instance for a payment once, and records the outcome.
     ///
     /// # Errors
     /// When the request cannot be built. A failed exchange is an outcome, not an error.
     pub async fn ask(&self, step: &str, order: &Order) -> Result<Outcome, ClientError> {
-        let body = render(&self.spec.body, order)?;
-        let payload = hex(&Sha256::digest(body.as_bytes()));
+        self.ask_at(step, order, &Target::default()).await
+    }
+
+    /// Asks once, by a route and of an instance, and records the outcome.
+    ///
+    /// # Errors
+    /// When there is no such route or instance, or the request cannot be built. A failed exchange is an outcome, not an
+    /// error.
+    pub async fn ask_at(&self, step: &str, order: &Order, target: &Target) -> Result<Outcome, ClientError> {
+        let spec = self.spec(target)?;
         let context = self.source().context();
-        let headers = self.headers(order, &context)?;
-        let request = self.http.request(self.spec.method.clone(), &self.spec.url).headers(headers).body(body);
+        let (request, payload) = self.request(spec, order, &context, target)?;
         let seq = self.sent.fetch_add(1, Ordering::Relaxed);
         let sent = self.clock.now();
-        let answer = match tokio::time::timeout(self.spec.timeout, self.exchange(request)).await {
+        let answer = match tokio::time::timeout(spec.timeout, self.exchange(spec, request)).await {
             Err(_) => Answer::TimedOut,
             Ok(Err(error)) => Answer::Failed { error },
             Ok(Ok(reply)) => Answer::Reply(reply),
         };
-        let ended = self.clock.now();
-        let (step, key, amount) = (step.to_owned(), order.key.clone(), Some(order.amount));
-        let outcome = Outcome { seq, step, key, context, payload, amount, sent, ended, answer };
+        let outcome = Outcome {
+            seq,
+            step: step.to_owned(),
+            key: order.key.clone().filter(|_| spec.key_header.is_some()),
+            context,
+            payload,
+            amount: (target.route.is_none() || spec.body.is_some()).then_some(order.amount),
+            sent,
+            ended: self.clock.now(),
+            answer,
+            route: target.route.clone(),
+            replica: target.replica.recorded(),
+        };
         self.tape.append(Record::Outcome(outcome.clone()));
         self.answered.fetch_add(1, Ordering::Release);
         Ok(outcome)
+    }
+
+    fn spec(&self, target: &Target) -> Result<&RequestSpec, ClientError> {
+        let Some(name) = &target.route else { return Ok(&self.payment) };
+        self.routes.get(name).ok_or_else(|| ClientError::NoRoute {
+            name: name.clone(),
+            known: self.routes.keys().cloned().collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The request, and the digest of its body.
+    fn request(
+        &self,
+        spec: &RequestSpec,
+        order: &Order,
+        context: &TraceContext,
+        target: &Target,
+    ) -> Result<(reqwest::RequestBuilder, String), ClientError> {
+        let base = match target.replica {
+            Replica::First => &self.base,
+            Replica::Second => self.second.get().ok_or(ClientError::NoReplica)?,
+        };
+        // The payment's path is taken as it stands.
+        let path = match target.route {
+            Some(_) => render("path", &spec.path, order)?,
+            None => spec.path.clone(),
+        };
+        let body = spec.body.as_ref().map(|body| render("request.body", body, order)).transpose()?;
+        let payload = hex(&Sha256::digest(body.as_deref().unwrap_or_default().as_bytes()));
+        let request = self.http.request(spec.method.clone(), format!("{base}{path}"));
+        let request = request.headers(headers(spec, order, context)?);
+        Ok((body.into_iter().fold(request, reqwest::RequestBuilder::body), payload))
     }
 
     fn source(&self) -> std::sync::MutexGuard<'_, OrderSource> {
         self.orders.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    fn headers(&self, order: &Order, context: &TraceContext) -> Result<HeaderMap, ClientError> {
-        let value = |text: &str| {
-            HeaderValue::from_str(text).map_err(|_| ClientError::BadRequest(format!("`{text}` is not a header value")))
-        };
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, value(&self.spec.content_type)?);
-        headers.insert("traceparent", value(&context.to_traceparent())?);
-        if let Some(key) = &order.key {
-            headers.insert(self.spec.key_header.clone(), value(key)?);
-        }
-        Ok(headers)
-    }
-
-    async fn exchange(&self, request: reqwest::RequestBuilder) -> Result<ClientReply, String> {
+    async fn exchange(&self, spec: &RequestSpec, request: reqwest::RequestBuilder) -> Result<ClientReply, String> {
         let mut response = request.send().await.map_err(|e| chain(&e))?;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|e| chain(&e))? {
@@ -141,37 +223,51 @@ impl Client {
             }
             body.extend_from_slice(&chunk);
         }
-        Ok(self.reply(&response, &body))
-    }
-
-    fn reply(&self, response: &reqwest::Response, body: &[u8]) -> ClientReply {
-        let header = |name: &HeaderName| {
-            response.headers().get(name).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned())
-        };
-        let content_type = header(&CONTENT_TYPE);
-        let problem = content_type
-            .as_deref()
-            .filter(|t| t.trim_start().to_ascii_lowercase().starts_with("application/problem+json"))
-            .and_then(|_| serde_json::from_slice::<serde_json::Value>(body).ok());
-        let member = |name: &str| problem.as_ref().and_then(|p| p.get(name));
-        ClientReply {
-            status: response.status().as_u16(),
-            body_sha256: hex(&Sha256::digest(body)),
-            excerpt: String::from_utf8_lossy(&body[..body.len().min(EXCERPT_BYTES)]).into_owned(),
-            marker: self.spec.marker_header.as_ref().and_then(header),
-            retry_after: header(&RETRY_AFTER),
-            problem_status: member("status").and_then(|s| u16::try_from(s.as_u64()?).ok()),
-            problem_type: member("type").and_then(|t| t.as_str().map(str::to_owned)),
-            degraded: self.spec.degraded_header.as_ref().and_then(header),
-            content_type,
-        }
+        Ok(reply(spec, &response, &body))
     }
 }
 
-fn render(template: &str, order: &Order) -> Result<String, ClientError> {
+fn headers(spec: &RequestSpec, order: &Order, context: &TraceContext) -> Result<HeaderMap, ClientError> {
+    let value = |text: &str| {
+        HeaderValue::from_str(text).map_err(|_| ClientError::BadRequest(format!("`{text}` is not a header value")))
+    };
+    let mut headers = HeaderMap::new();
+    if spec.body.is_some() {
+        headers.insert(CONTENT_TYPE, value(&spec.content_type)?);
+    }
+    headers.insert("traceparent", value(&context.to_traceparent())?);
+    if let (Some(name), Some(key)) = (&spec.key_header, &order.key) {
+        headers.insert(name.clone(), value(key)?);
+    }
+    Ok(headers)
+}
+
+fn reply(spec: &RequestSpec, response: &reqwest::Response, body: &[u8]) -> ClientReply {
+    let header =
+        |name: &HeaderName| response.headers().get(name).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
+    let content_type = header(&CONTENT_TYPE);
+    let problem = content_type
+        .as_deref()
+        .filter(|t| t.trim_start().to_ascii_lowercase().starts_with("application/problem+json"))
+        .and_then(|_| serde_json::from_slice::<serde_json::Value>(body).ok());
+    let member = |name: &str| problem.as_ref().and_then(|p| p.get(name));
+    ClientReply {
+        status: response.status().as_u16(),
+        body_sha256: hex(&Sha256::digest(body)),
+        excerpt: String::from_utf8_lossy(&body[..body.len().min(EXCERPT_BYTES)]).into_owned(),
+        marker: spec.marker_header.as_ref().and_then(header),
+        retry_after: header(&RETRY_AFTER),
+        problem_status: member("status").and_then(|s| u16::try_from(s.as_u64()?).ok()),
+        problem_type: member("type").and_then(|t| t.as_str().map(str::to_owned)),
+        degraded: spec.degraded_header.as_ref().and_then(header),
+        content_type,
+    }
+}
+
+fn render(field: &str, template: &str, order: &Order) -> Result<String, ClientError> {
     let vars = [("amount", order.amount.to_string()), ("reference", order.reference.clone())];
     let vars = vars.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
-    crate::place::template::render(template, &vars).map_err(|e| ClientError::BadRequest(format!("request.body: {e}")))
+    crate::place::template::render(template, &vars).map_err(|e| ClientError::BadRequest(format!("{field}: {e}")))
 }
 
 /// An error with its causes: HTTP libraries keep the telling part ("connection refused") at the end.

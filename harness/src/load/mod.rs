@@ -7,7 +7,9 @@
 mod client;
 mod order;
 mod plan;
+mod target;
 
 pub use client::{Client, ClientError, MAX_REPLY_BYTES, RequestSpec};
 pub use order::{Order, OrderSource, fnv1a};
 pub use plan::{Asked, Load, Orders, Shape};
+pub use target::{Replica, Target};

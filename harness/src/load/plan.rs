@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::client::{Client, ClientError};
 use super::order::Order;
+use super::target::{Replica, Target};
 
 /// How the requests of a load lie in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,8 @@ pub struct Load {
     pub orders: Orders,
     /// In which shape.
     pub shape: Shape,
+    /// Whom, and by which route.
+    pub target: Target,
 }
 
 /// An order and what came of asking for it.
@@ -68,40 +71,58 @@ pub enum Orders {
 }
 
 impl Load {
+    fn of(step: impl Into<String>, orders: Orders, shape: Shape) -> Self {
+        Self { step: step.into(), orders, shape, target: Target::default() }
+    }
+
+    /// The same load by one of the contract's further routes, `[routes.NAME]`.
+    #[must_use]
+    pub fn route(mut self, name: impl Into<String>) -> Self {
+        self.target.route = Some(name.into());
+        self
+    }
+
+    /// The same load, sent to that instance of the service.
+    #[must_use]
+    pub fn to(mut self, replica: Replica) -> Self {
+        self.target.replica = replica;
+        self
+    }
+
     /// `n` fresh orders, one after another.
     pub fn sequence(step: impl Into<String>, n: usize) -> Self {
-        Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Sequence }
+        Self::of(step, Orders::Fresh(n), Shape::Sequence)
     }
 
     /// `n` fresh orders at once, behind a barrier.
     pub fn burst(step: impl Into<String>, n: usize) -> Self {
-        Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Burst }
+        Self::of(step, Orders::Fresh(n), Shape::Burst)
     }
 
     /// `n` fresh orders, `in_flight` at a time.
     pub fn waves(step: impl Into<String>, n: usize, in_flight: usize) -> Self {
-        Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Waves { in_flight } }
+        Self::of(step, Orders::Fresh(n), Shape::Waves { in_flight })
     }
 
     /// `n` fresh orders, sent evenly over a time whether or not those before are answered.
     pub fn paced(step: impl Into<String>, n: usize, over: Duration) -> Self {
-        Self { step: step.into(), orders: Orders::Fresh(n), shape: Shape::Paced { over } }
+        Self::of(step, Orders::Fresh(n), Shape::Paced { over })
     }
 
     /// One fresh order, asked for by `callers` at once, behind a barrier.
     pub fn twins(step: impl Into<String>, callers: usize) -> Self {
-        Self { step: step.into(), orders: Orders::Twins(callers), shape: Shape::Burst }
+        Self::of(step, Orders::Twins(callers), Shape::Burst)
     }
 
     /// These orders, one after another.
     pub fn again(step: impl Into<String>, orders: Vec<Order>) -> Self {
-        Self { step: step.into(), orders: Orders::Given(orders), shape: Shape::Sequence }
+        Self::of(step, Orders::Given(orders), Shape::Sequence)
     }
 
     /// Fresh orders one after another, until two in a row were answered without a call to the dependency; at most
     /// `limit`. What counts is the wire, not the status: services map their dependency's failures as they like.
     pub fn until_open(step: impl Into<String>, limit: usize) -> Self {
-        Self { step: step.into(), orders: Orders::Fresh(limit), shape: Shape::UntilOpen { rejections: 2 } }
+        Self::of(step, Orders::Fresh(limit), Shape::UntilOpen { rejections: 2 })
     }
 
     /// How many requests it plans.
@@ -123,23 +144,30 @@ impl Load {
             Orders::Twins(n) => vec![client.order(); n],
             Orders::Given(orders) => orders,
         };
+        let of = Of { step: self.step, target: self.target };
         match self.shape {
-            Shape::Sequence => sequence(client, &self.step, orders).await,
-            Shape::UntilOpen { rejections } => until_open(client, &self.step, orders, rejections, arrivals).await,
+            Shape::Sequence => sequence(client, &of, orders).await,
+            Shape::UntilOpen { rejections } => until_open(client, &of, orders, rejections, arrivals).await,
             Shape::Burst => {
                 let barrier = Some(Arc::new(Barrier::new(orders.len().max(1))));
-                together(client, &self.step, orders, barrier, Semaphore::MAX_PERMITS).await
+                together(client, of, orders, barrier, Semaphore::MAX_PERMITS).await
             }
-            Shape::Paced { over } => paced(client, &self.step, orders, over).await,
-            Shape::Waves { in_flight } => together(client, &self.step, orders, None, in_flight.max(1)).await,
+            Shape::Paced { over } => paced(client, of, orders, over).await,
+            Shape::Waves { in_flight } => together(client, of, orders, None, in_flight.max(1)).await,
         }
     }
 }
 
-async fn sequence(client: &Arc<Client>, step: &str, orders: Vec<Order>) -> Result<Vec<Asked>, ClientError> {
+/// The step that requests belong to, and where they go.
+struct Of {
+    step: String,
+    target: Target,
+}
+
+async fn sequence(client: &Arc<Client>, of: &Of, orders: Vec<Order>) -> Result<Vec<Asked>, ClientError> {
     let mut done = Vec::with_capacity(orders.len());
     for order in orders {
-        let outcome = client.ask(step, &order).await?;
+        let outcome = client.ask_at(&of.step, &order, &of.target).await?;
         done.push(Asked { order, outcome });
     }
     Ok(done)
@@ -147,7 +175,7 @@ async fn sequence(client: &Arc<Client>, step: &str, orders: Vec<Order>) -> Resul
 
 async fn until_open(
     client: &Arc<Client>,
-    step: &str,
+    of: &Of,
     orders: Vec<Order>,
     rejections: u32,
     arrivals: impl Fn() -> u64,
@@ -156,7 +184,7 @@ async fn until_open(
     let mut in_a_row = 0;
     for order in orders {
         let before = arrivals();
-        let outcome = client.ask(step, &order).await?;
+        let outcome = client.ask_at(&of.step, &order, &of.target).await?;
         in_a_row = if arrivals() == before { in_a_row + 1 } else { 0 };
         done.push(Asked { order, outcome });
         if in_a_row >= rejections {
@@ -168,21 +196,16 @@ async fn until_open(
 
 /// Request i of n is due at i / n of the time. A machine that cannot keep up sends late, and nobody catches up by a burst of
 /// fewer: each is still sent.
-async fn paced(
-    client: &Arc<Client>,
-    step: &str,
-    orders: Vec<Order>,
-    over: Duration,
-) -> Result<Vec<Asked>, ClientError> {
+async fn paced(client: &Arc<Client>, of: Of, orders: Vec<Order>, over: Duration) -> Result<Vec<Asked>, ClientError> {
     let (begun, n) = (Instant::now(), orders.len().max(1) as f64);
-    let step: Arc<str> = step.into();
+    let of = Arc::new(of);
     let mut tasks: JoinSet<Result<Asked, ClientError>> = JoinSet::new();
     for (i, order) in orders.into_iter().enumerate() {
-        let (client, step) = (client.clone(), step.clone());
+        let (client, of) = (client.clone(), of.clone());
         let due = begun + over.mul_f64(i as f64 / n);
         tasks.spawn(async move {
             sleep_until(due).await;
-            let outcome = client.ask(&step, &order).await?;
+            let outcome = client.ask_at(&of.step, &order, &of.target).await?;
             Ok(Asked { order, outcome })
         });
     }
@@ -191,22 +214,22 @@ async fn paced(
 
 async fn together(
     client: &Arc<Client>,
-    step: &str,
+    of: Of,
     orders: Vec<Order>,
     barrier: Option<Arc<Barrier>>,
     in_flight: usize,
 ) -> Result<Vec<Asked>, ClientError> {
     let places = Arc::new(Semaphore::new(in_flight));
-    let step: Arc<str> = step.into();
+    let of = Arc::new(of);
     let mut tasks: JoinSet<Result<Asked, ClientError>> = JoinSet::new();
     for order in orders {
-        let (client, places, barrier, step) = (client.clone(), places.clone(), barrier.clone(), step.clone());
+        let (client, places, barrier, of) = (client.clone(), places.clone(), barrier.clone(), of.clone());
         tasks.spawn(async move {
             let _place = places.acquire_owned().await;
             if let Some(barrier) = barrier {
                 barrier.wait().await;
             }
-            let outcome = client.ask(&step, &order).await?;
+            let outcome = client.ask_at(&of.step, &order, &of.target).await?;
             Ok(Asked { order, outcome })
         });
     }

@@ -6,17 +6,20 @@ use mock_bank::{Capacity, Entry, Kind, Script};
 use super::{Rig, RigError};
 
 impl Rig {
-    /// Lets the bank do no more than that in a second; calls beyond it queue. What it was scripted to is forgotten.
+    /// Lets the bank behind the main link do no more than that in a second; calls beyond it queue. What it was scripted to
+    /// is forgotten. Where a further service stands behind the main link, it is every bank.
     ///
     /// # Errors
     /// When the capacity is none.
     pub fn limit_bank(&self, capacity: Capacity) -> Result<(), RigError> {
-        Ok(self.bank.script(Script::new().capacity(capacity))?)
+        let main = self.banks.get(self.link());
+        let banks = main.map_or_else(|| self.banks.values().collect(), |bank| vec![bank]);
+        Ok(banks.into_iter().try_for_each(|bank| bank.script(Script::new().capacity(capacity)))?)
     }
 }
 
-/// A journal row on the run's axis; lookups move no money and are left out.
-pub(super) fn entry(row: &Entry, time: &TimeBase) -> Option<BankEntry> {
+/// A journal row of the bank behind `link` on the run's axis; lookups move no money and are left out.
+pub(super) fn entry(row: &Entry, time: &TimeBase, link: Option<&str>) -> Option<BankEntry> {
     let kind = match row.kind {
         Kind::Arrival => BankEntryKind::Arrival,
         Kind::Charge => BankEntryKind::Charge,
@@ -33,5 +36,6 @@ pub(super) fn entry(row: &Entry, time: &TimeBase) -> Option<BankEntry> {
         status: row.status,
         replayed: row.replayed,
         context: row.traceparent.as_deref().and_then(TraceContext::from_traceparent),
+        link: link.map(str::to_owned),
     })
 }

@@ -26,7 +26,8 @@ impl Rig {
     /// When requests cannot be built. Failed exchanges are outcomes.
     pub async fn drive(&self, load: Load) -> Result<Vec<Asked>, RigError> {
         let (name, planned, from) = (load.step.clone(), load.planned() as u64, self.now());
-        let arrivals = || self.proxy.arrivals(self.link()).unwrap_or(0);
+        let link = self.contract().link_of(load.target.route.as_deref());
+        let arrivals = || self.proxy.arrivals(link).unwrap_or(0);
         let asked = load.run(&self.client, arrivals).await?;
         self.step(name, from, planned.min(asked.len() as u64));
         self.pump.read_breaker().await;
@@ -43,6 +44,7 @@ impl Rig {
         body: impl AsyncFnOnce(&Rig) -> Result<T, RigError>,
     ) -> Result<T, RigError> {
         let disturbance = disturbance.into();
+        self.known_link(disturbance.link())?;
         let id = self.rule_id("fault");
         let window = Window::arm(&self.proxy, &disturbance, id, self.link(), &self.tape)?;
         let done = body(self).await;
@@ -137,6 +139,12 @@ impl Rig {
             let refused = evidence.connections.iter().filter(|c| c.link == link && c.fault.is_some());
             attempts.chain(refused.map(|c| c.closed)).max().unwrap_or_default()
         })
+    }
+
+    fn known_link(&self, link: Option<&str>) -> Result<(), RigError> {
+        let Some(name) = link.filter(|name| !self.contract().links.contains_key(*name)) else { return Ok(()) };
+        let known = self.contract().links.keys().cloned().collect::<Vec<_>>().join(", ");
+        Err(RigError::NoLink { name: name.to_owned(), known })
     }
 
     pub(super) async fn let_stragglers_end(&self) {

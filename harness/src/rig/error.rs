@@ -65,6 +65,31 @@ pub enum RigError {
         /// The hard limit.
         allowed: u64,
     },
+    /// A link has nothing behind it: the contract was not validated.
+    #[error("links.{link}.upstream: leads to a service that is not declared; add its table under [services]")]
+    NoUpstream {
+        /// The link.
+        link: String,
+    },
+    /// A service's URL has no host and port that a link could lead to.
+    #[error("the contract's {field} is `{url}`; give one such as http://127.0.0.1:{{service.port}}")]
+    BadUrl {
+        /// Where in the contract.
+        field: String,
+        /// The URL with its variables filled in.
+        url: String,
+    },
+    /// A second replica was asked for twice.
+    #[error("the second replica is already running; a rig has two instances of the service at most")]
+    ReplicaRuns,
+    /// A fault or a load names a link that the contract does not have.
+    #[error("the contract has no [links.{name}]; it has {known}")]
+    NoLink {
+        /// The name.
+        name: String,
+        /// Those that there are.
+        known: String,
+    },
     /// The service is down where the scenario needs it.
     #[error("the service is not running: it was killed and not started again")]
     NotRunning,

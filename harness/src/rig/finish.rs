@@ -1,6 +1,5 @@
 //! The end of a scenario: everybody stops, the rest is written down, the evidence is sealed.
 
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use judge::evidence::{Evidence, NoteWeight, Record};
@@ -26,9 +25,9 @@ impl Rig {
         }
         self.note_crash().await;
         self.read_ledger("final").await?;
-        self.stop_service().await?;
+        self.stop_players().await?;
         self.collect_spans().await;
-        let Rig { clock, tape, bank, proxy, mut collector, canary, echo, pump, .. } = self;
+        let Rig { clock, tape, banks, proxy, mut collector, canary, echo, pump, .. } = self;
         tape.append(Record::Canary(canary.stop().await));
         drop(echo);
         collector.shutdown().await;
@@ -38,13 +37,18 @@ impl Rig {
             let text = format!("the proxy's event log was full: {dropped} records were dropped; use smaller loads");
             tape.note(clock.now(), NoteWeight::Spoils, "proxy-log-overflow", text);
         }
-        let journal = bank.shutdown().await;
-        if journal.dropped > 0 {
-            let text = format!("the bank's journal was full: {} rows were dropped; use smaller loads", journal.dropped);
-            tape.note(clock.now(), NoteWeight::Spoils, "bank-journal-overflow", text);
+        let several = banks.len() > 1;
+        for (link, bank) in banks {
+            let journal = bank.shutdown().await;
+            if journal.dropped > 0 {
+                let rows = journal.dropped;
+                let text = format!("the bank's journal was full: {rows} rows were dropped; use smaller loads");
+                tape.note(clock.now(), NoteWeight::Spoils, "bank-journal-overflow", text);
+            }
+            let link = several.then_some(link);
+            let entries = journal.entries.iter().filter_map(|row| bank::entry(row, &clock.base(), link.as_deref()));
+            entries.for_each(|entry| tape.append(Record::Bank(entry)));
         }
-        let entries = journal.entries.iter().filter_map(|row| bank::entry(row, &clock.base()));
-        entries.for_each(|entry| tape.append(Record::Bank(entry)));
         Ok(tape.seal()?)
     }
 
@@ -68,27 +72,28 @@ impl Rig {
         Ok(())
     }
 
-    /// Notes that the service ended by itself while it should have been up.
+    /// Notes that a process ended by itself while it should have been up.
     async fn note_crash(&self) {
-        let service = self.service.lock().await;
-        let Some(process) = service.as_ref() else { return };
-        if let Some(status) = process.status().filter(|_| !self.down.load(Ordering::Relaxed)) {
+        for (called, process) in self.players.lock().await.expected() {
+            let Some(status) = process.status() else { continue };
             let last = process.log().tail(3).join(" | ");
-            let text = format!("the service ended by itself during the scenario ({status}); its last lines: {last}");
+            let text = format!("{called} ended by itself during the scenario ({status}); its last lines: {last}");
             self.tape.note(self.now(), NoteWeight::Info, "service-crashed", text);
         }
     }
 
-    async fn stop_service(&self) -> Result<(), RigError> {
-        let Some(process) = self.service.lock().await.take() else { return Ok(()) };
-        let log = process.log().clone();
-        let stopped = process.stop().await?;
-        if stopped.forced {
-            let text = format!("the service did not end within {:?} of SIGTERM and was killed", stopped.took);
-            self.tape.note(self.now(), NoteWeight::Info, "service-killed", text);
-        }
-        if let Some(why) = log.incomplete() {
-            self.tape.note(self.now(), NoteWeight::Info, "service-log", why);
+    async fn stop_players(&self) -> Result<(), RigError> {
+        let players = self.players.lock().await.take();
+        for (called, process) in players {
+            let log = process.log().clone();
+            let stopped = process.stop().await?;
+            if stopped.forced {
+                let text = format!("{called} did not end within {:?} of SIGTERM and was killed", stopped.took);
+                self.tape.note(self.now(), NoteWeight::Info, "service-killed", text);
+            }
+            if let Some(why) = log.incomplete() {
+                self.tape.note(self.now(), NoteWeight::Info, "service-log", why);
+            }
         }
         Ok(())
     }
@@ -96,7 +101,7 @@ impl Rig {
     /// Waits for the last spans and writes all of them down. A killed service takes its last spans with it, so nothing
     /// is expected of one that was.
     async fn collect_spans(&self) {
-        if self.contract().telemetry.spans && !self.killed.load(Ordering::Relaxed) {
+        if self.contract().telemetry.spans && !self.players.lock().await.killed {
             let answered = |e: &Evidence| -> Vec<_> {
                 e.outcomes.iter().filter(|o| o.status().is_some()).map(|o| o.context).collect()
             };

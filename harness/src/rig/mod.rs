@@ -1,7 +1,7 @@
 //! The rig: starts, wires and stops the players of one scenario, and records what they saw.
 //!
-//! Bank, proxy, collector and canary are tasks of this process; the service under test is a child process. Everything
-//! listens on ports that the system chose. Steps are driven by [`Rig::drive`], faults applied by [`Rig::during`], calls
+//! Banks, proxy, collector and canary are tasks of this process; the service under test, its replica and the further
+//! services are child processes. Everything listens on ports that the system chose. Steps are driven by [`Rig::drive`], faults applied by [`Rig::during`], calls
 //! held by [`Rig::hold_while`]; [`Rig::finish`] stops all players and seals the evidence.
 
 mod bank;
@@ -9,21 +9,25 @@ mod breaker;
 mod drive;
 mod error;
 mod finish;
+mod players;
 mod pump;
+mod replica;
 mod service;
 mod setup;
 mod tape;
 mod timeline;
+mod topology;
 mod window;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use chaos_proxy::{LinkConfig, Proxy, ProxyConfig};
+use chaos_proxy::Proxy;
 use judge::evidence::{At, Header};
 use judge::promise::{BreakerPolicy, IdempotencyPolicy, RetryPolicy};
-use mock_bank::{Bank, BankConfig};
+use mock_bank::Bank;
 use tokio::sync::Mutex;
 
 use crate::canary::{Canary, EchoServer};
@@ -31,9 +35,9 @@ use crate::clock::Clock;
 use crate::collector::{Collector, CollectorConfig};
 use crate::contract::Contract;
 use crate::lanes::Place;
-use crate::load::{Client, Order, OrderSource};
-use crate::place::Process;
+use crate::load::{Client, Order, OrderSource, Replica};
 use crate::place::template::Vars;
+use crate::record::ScenarioFolder;
 
 pub use error::RigError;
 pub(crate) use service::working_directory;
@@ -52,20 +56,21 @@ pub struct Rig {
     spec: RigSpec,
     clock: Clock,
     tape: Tape,
-    bank: Bank,
+    /// By the name of the link that each stands behind.
+    banks: BTreeMap<String, Bank>,
     proxy: Proxy,
     collector: Collector,
     canary: Canary,
     echo: EchoServer,
     client: Arc<Client>,
-    service: Mutex<Option<Process>>,
+    players: Mutex<players::Players>,
+    folder: ScenarioFolder,
+    /// Variables of every process.
+    common: Vars,
+    /// Variables of the first instance.
     vars: Vars,
     pump: pump::Pump,
     rules: AtomicU64,
-    /// Whether the service was ever killed: its last spans are then lost with it.
-    killed: AtomicBool,
-    /// Whether the scenario has killed it and not started it again.
-    down: AtomicBool,
     _lane: Place,
 }
 
@@ -80,13 +85,18 @@ impl Rig {
         let folder = spec.folder.scenario(&spec.scenario)?;
         let header = header(&spec, clock);
         let tape = Tape::new(header.clone(), Some(folder.recorder(&header)?));
-        let bank = Bank::start(BankConfig::default()).await?;
+        let banks = topology::banks(&spec).await?;
         let echo = EchoServer::start().await.map_err(RigError::Canary)?;
-        let proxy = proxies(&spec, clock, &bank, &echo).await?;
+        let seats = topology::reserve(&spec, &folder)?;
+        let proxy = topology::proxies(&spec, clock, &banks, &seats, &echo).await?;
         let collector = Collector::start(CollectorConfig::new(clock.base())).await?;
-        let (process, vars) = service::launch(&spec, &folder, &proxy, &collector).await?;
+        let common = topology::variables(&spec, &folder, &proxy, &collector, &seats)?;
+        let further = topology::start_services(&spec, &folder, &common, seats).await?;
+        let (process, vars) = topology::start_instance(&spec, &folder, &common, Replica::First).await?;
         let source = OrderSource::new(spec.seed, &spec.scenario);
-        let client = Arc::new(Client::new(service::request(&spec.contract, &vars)?, clock, tape.clone(), source)?);
+        let payment = service::request(&spec.contract)?;
+        let client = Client::new(&vars["service.url"], payment, clock, tape.clone(), source)?;
+        let client = Arc::new(client.with_routes(service::routes(&spec.contract)?));
         let canary =
             Canary::start(proxy.link_addr(CANARY_LINK)?, clock, CANARY_TASKS).await.map_err(RigError::Canary)?;
         let pump = pump::Pump::start(&spec, &vars, &tape, &proxy, clock)?;
@@ -94,18 +104,18 @@ impl Rig {
             spec,
             clock,
             tape,
-            bank,
+            banks,
             proxy,
             collector,
             canary,
             echo,
             client,
-            service: Mutex::new(Some(process)),
+            players: Mutex::new(players::Players::new(process, further)),
+            folder,
+            common,
             vars,
             pump,
             rules: AtomicU64::new(0),
-            killed: AtomicBool::new(false),
-            down: AtomicBool::new(false),
             _lane: lane,
         })
     }
@@ -193,16 +203,4 @@ fn header(spec: &RigSpec, clock: Clock) -> Header {
         eps_ns: u64::try_from(spec.contract.noise.eps.as_nanos()).unwrap_or(u64::MAX),
         recorder: env!("CARGO_PKG_VERSION").to_owned(),
     }
-}
-
-async fn proxies(spec: &RigSpec, clock: Clock, bank: &Bank, echo: &EchoServer) -> Result<Proxy, RigError> {
-    let mut links: Vec<_> = spec
-        .contract
-        .links
-        .iter()
-        .map(|(name, link)| LinkConfig::http(name).upstream(bank.address()).key_header(&link.key_header))
-        .collect();
-    links.push(LinkConfig::tcp(CANARY_LINK).upstream(echo.addr()));
-    let config = ProxyConfig::new(links).time(clock.base()).seed(spec.seed);
-    Ok(Proxy::start(config).await?)
 }

@@ -1,91 +1,59 @@
 //! The service under test: from the contract's texts to a running process, a request, and probes.
 
-use std::path::{Path, PathBuf};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::str::FromStr;
-use std::sync::atomic::Ordering;
 
-use chaos_proxy::Proxy;
 use judge::evidence::BreakerState;
 use reqwest::Method;
 use reqwest::header::HeaderName;
 
-use super::{Isolation, Rig, RigError, RigSpec};
-use crate::collector::Collector;
-use crate::contract::{BreakerEndpoint, Columns, Contract, Ledger};
+use super::{Isolation, RigError, RigSpec};
+use crate::contract::{BreakerEndpoint, Columns, Contract, Ledger, Service};
 use crate::load::{ClientError, RequestSpec};
 use crate::place::template::{Vars, render};
-use crate::place::{Inherit, Process, ProcessSpec, Ready, ReservedPort};
+use crate::place::{Inherit, ProcessSpec, Ready};
 use crate::probe::{BreakerProbe, LedgerFields, LedgerProbe};
 use crate::record::ScenarioFolder;
 
-/// Starts the service; returns it with the variables that the contract's texts may use.
-pub(super) async fn launch(
-    spec: &RigSpec,
-    folder: &ScenarioFolder,
-    proxy: &Proxy,
-    collector: &Collector,
-) -> Result<(Process, Vars), RigError> {
-    let port = ReservedPort::pick()?;
-    let mut vars = variables(spec, folder, proxy, collector)?;
-    vars.insert("service.port".to_owned(), port.number().to_string());
-    let url = fill("service.url", &spec.contract.service.url, &vars)?;
-    vars.insert("service.url".to_owned(), url.trim_end_matches('/').to_owned());
-    let process = process(spec, folder, &vars)?;
-    Ok((Process::start(process, &spec.builder, Some(port)).await?, vars))
+/// One process to be: which service, under which table of the contract, with the variables of this instance.
+pub(super) struct Player<'a> {
+    pub(super) table: &'a str,
+    pub(super) service: &'a Service,
+    pub(super) vars: &'a Vars,
+    /// Name of its log in the scenario's folder.
+    pub(super) log: &'a str,
+    /// Extra environment for the scenarios of one promise. Only the service under test has any.
+    pub(super) isolation: Isolation,
 }
 
-fn variables(spec: &RigSpec, folder: &ScenarioFolder, proxy: &Proxy, collector: &Collector) -> Result<Vars, RigError> {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
-    let mut vars = Vars::new();
-    let mut set = |name: String, value: String| drop(vars.insert(name, value));
-    set("run.dir".into(), absolute(folder.dir()));
-    set("contract.dir".into(), absolute(&spec.contract.dir));
-    set("bin.dir".into(), bin_dir().display().to_string());
-    set("scenario".into(), spec.scenario.clone());
-    set("seed".into(), spec.seed.to_string());
-    set("otlp.grpc".into(), collector.grpc_endpoint());
-    set("otlp.http".into(), collector.http_endpoint());
-    for name in spec.contract.links.keys() {
-        let addr = proxy.link_addr(name)?;
-        set(format!("link.{name}.url"), format!("http://{addr}"));
-        set(format!("link.{name}.addr"), addr.to_string());
-        set(format!("link.{name}.host"), addr.ip().to_string());
-        set(format!("link.{name}.port"), addr.port().to_string());
-    }
-    Ok(vars)
-}
-
-/// Where cargo puts the binaries of the build that this program belongs to; test programs lie one folder deeper.
-fn bin_dir() -> PathBuf {
-    let exe = std::env::current_exe().unwrap_or_default();
-    let dir = exe.parent().unwrap_or(Path::new("."));
-    let dir = if dir.ends_with("deps") || dir.ends_with("examples") { dir.parent().unwrap_or(dir) } else { dir };
-    dir.to_owned()
-}
-
-fn process(spec: &RigSpec, folder: &ScenarioFolder, vars: &Vars) -> Result<ProcessSpec, RigError> {
-    let service = &spec.contract.service;
-    let command = service.command.iter().map(|word| fill("service.command", word, vars));
-    let ready = Ready::url(format!("{}{}", vars["service.url"], service.ready.path)).deadline(service.ready.deadline);
-    let mut process = ProcessSpec::new(&service.name, command.collect::<Result<Vec<_>, _>>()?, ready);
-    let isolate = match spec.isolation {
-        Isolation::None => None,
-        Isolation::Retry => Some(("isolate.retry", &spec.contract.isolate.retry)),
-        Isolation::Breaker => Some(("isolate.breaker", &spec.contract.isolate.breaker)),
-    };
-    for (table, env) in [("service.env", &service.env)].into_iter().chain(isolate) {
-        for (name, value) in env {
-            process.env.insert(name.clone(), fill(&format!("{table}.{name}"), value, vars)?);
+impl Player<'_> {
+    /// The process, with all texts filled in.
+    pub(super) fn process(&self, spec: &RigSpec, folder: &ScenarioFolder) -> Result<ProcessSpec, RigError> {
+        let (table, service, vars) = (self.table, self.service, self.vars);
+        let command = service.command.iter().map(|word| fill(&format!("{table}.command"), word, vars));
+        let ready = Ready::url(format!("{}{}", vars["service.url"], service.ready.path));
+        let ready = ready.deadline(service.ready.deadline);
+        let mut process = ProcessSpec::new(&service.name, command.collect::<Result<Vec<_>, _>>()?, ready);
+        let isolate = match self.isolation {
+            Isolation::None => None,
+            Isolation::Retry => Some(("isolate.retry".to_owned(), &spec.contract.isolate.retry)),
+            Isolation::Breaker => Some(("isolate.breaker".to_owned(), &spec.contract.isolate.breaker)),
+        };
+        for (table, env) in [(format!("{table}.env"), &service.env)].into_iter().chain(isolate) {
+            for (name, value) in env {
+                process.env.insert(name.clone(), fill(&format!("{table}.{name}"), value, vars)?);
+            }
         }
+        process.build = service.build.clone();
+        let cwd = service.cwd.as_deref().map(|c| fill(&format!("{table}.cwd"), c, vars)).transpose()?;
+        process.cwd = working_directory(&spec.contract, cwd);
+        process.inherit = Inherit::Basics { also: service.pass_env.clone() };
+        process.stop_grace = service.stop_grace;
+        process.log_path = Some(folder.log_path(self.log));
+        process.register = spec.register.clone();
+        Ok(process)
     }
-    process.build = service.build.clone();
-    let cwd = service.cwd.as_deref().map(|c| fill("service.cwd", c, vars)).transpose()?;
-    process.cwd = working_directory(&spec.contract, cwd);
-    process.inherit = Inherit::Basics { also: service.pass_env.clone() };
-    process.stop_grace = service.stop_grace;
-    process.log_path = Some(folder.log_path("service"));
-    process.register = spec.register.clone();
-    Ok(process)
 }
 
 /// Where the service is built and runs: `cwd` as seen from the contract's folder.
@@ -94,28 +62,47 @@ pub(crate) fn working_directory(contract: &Contract, cwd: Option<String>) -> Opt
     (!dir.as_os_str().is_empty()).then_some(dir)
 }
 
-/// How requests look.
-pub(super) fn request(contract: &Contract, vars: &Vars) -> Result<RequestSpec, RigError> {
-    let bad = |what: String| RigError::Client(ClientError::BadRequest(what));
-    let header = |field: &str, name: &str| {
-        HeaderName::from_str(name).map_err(|_| bad(format!("{field} is `{name}`, which is not a header name")))
-    };
+/// How a payment is asked for.
+pub(super) fn request(contract: &Contract) -> Result<RequestSpec, RigError> {
     let request = &contract.request;
     let marker = contract.promises.idempotency.as_ref().and_then(|i| i.replay_marker.as_deref());
+    let degraded = request.degraded_header.as_deref();
     Ok(RequestSpec {
-        method: Method::from_str(&request.method).map_err(|e| bad(format!("request.method: {e}")))?,
-        url: format!("{}{}", vars["service.url"], request.path),
-        body: request.body.clone(),
+        method: method("request.method", &request.method)?,
+        path: request.path.clone(),
+        body: Some(request.body.clone()),
         content_type: request.content_type.clone(),
-        key_header: header("request.key_header", &request.key_header)?,
+        key_header: Some(header("request.key_header", &request.key_header)?),
         marker_header: marker.map(|m| header("promises.idempotency.replay_marker", m)).transpose()?,
-        degraded_header: request
-            .degraded_header
-            .as_deref()
-            .map(|d| header("request.degraded_header", d))
-            .transpose()?,
+        degraded_header: degraded.map(|d| header("request.degraded_header", d)).transpose()?,
         timeout: request.timeout,
     })
+}
+
+/// How the further routes are asked.
+pub(super) fn routes(contract: &Contract) -> Result<BTreeMap<String, RequestSpec>, RigError> {
+    let payment = request(contract)?;
+    let of = |(name, route): (&String, &crate::contract::Route)| -> Result<_, RigError> {
+        let spec = RequestSpec {
+            method: method(&format!("routes.{name}.method"), &route.method)?,
+            path: route.path.clone(),
+            body: route.body.clone(),
+            content_type: route.content_type.clone(),
+            key_header: payment.key_header.clone().filter(|_| route.sends_key()),
+            ..payment.clone()
+        };
+        Ok((name.clone(), spec))
+    };
+    contract.routes.iter().map(of).collect()
+}
+
+fn method(field: &str, text: &str) -> Result<Method, RigError> {
+    Method::from_str(text).map_err(|e| RigError::Client(ClientError::BadRequest(format!("{field}: {e}"))))
+}
+
+fn header(field: &str, name: &str) -> Result<HeaderName, RigError> {
+    let bad = |_| ClientError::BadRequest(format!("{field} is `{name}`, which is not a header name"));
+    HeaderName::from_str(name).map_err(|e| RigError::Client(bad(e)))
 }
 
 /// How the ledger is read, if the contract says so.
@@ -171,32 +158,6 @@ fn state_named(name: &str) -> BreakerState {
     }
 }
 
-fn fill(field: &str, text: &str, vars: &Vars) -> Result<String, RigError> {
+pub(super) fn fill(field: &str, text: &str, vars: &Vars) -> Result<String, RigError> {
     render(text, vars).map_err(|source| RigError::Template { field: field.to_owned(), source })
-}
-
-impl Rig {
-    /// Kills the service with SIGKILL, as a crash would.
-    ///
-    /// # Errors
-    /// When it is not running or cannot be killed.
-    pub async fn kill_service(&self) -> Result<(), RigError> {
-        let service = self.service.lock().await;
-        let process = service.as_ref().ok_or(RigError::NotRunning)?;
-        self.killed.store(true, Ordering::Relaxed);
-        self.down.store(true, Ordering::Relaxed);
-        Ok(process.kill().await?)
-    }
-
-    /// Starts the service again, where and as it was, and waits until it is ready.
-    ///
-    /// # Errors
-    /// When it does not start.
-    pub async fn start_service(&self) -> Result<(), RigError> {
-        let mut service = self.service.lock().await;
-        let process = service.as_mut().ok_or(RigError::NotRunning)?;
-        process.restart(None).await?;
-        self.down.store(false, Ordering::Relaxed);
-        Ok(())
-    }
 }

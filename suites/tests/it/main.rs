@@ -8,3 +8,4 @@ mod python;
 mod retry;
 mod scenario_files;
 mod service;
+mod topology;

@@ -2,9 +2,10 @@
 //!
 //! Joins go by idempotency key first, then by trace. A payment is what one client key asked for; requests without a
 //! key are payments of their own, named by their trace. What joins to nothing is kept apart: an attempt or a row that
-//! nobody asked for is a finding.
+//! nobody asked for is a finding. Requests by another route of the contract are no payments: what their traces explain
+//! is kept apart, too.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{Attempt, BankEntry, BankEntryKind, Connection, ConnectionEnd, Evidence, LedgerRow, Outcome, TraceId};
 
@@ -57,6 +58,8 @@ pub struct Joined<'a> {
     pub orphan_charges: Vec<&'a BankEntry>,
     /// Connections that a fault ended before any request was read: attempts without a name.
     pub refused: Vec<&'a Connection>,
+    /// Attempts that a request by another route explains.
+    pub other_routes: Vec<&'a Attempt>,
 }
 
 impl<'a> Joined<'a> {
@@ -64,7 +67,8 @@ impl<'a> Joined<'a> {
     #[must_use]
     pub fn of(evidence: &'a Evidence, link: &str) -> Self {
         let mut book = Book::default();
-        let mut outcomes: Vec<_> = evidence.outcomes.iter().collect();
+        let (mut outcomes, others): (Vec<_>, Vec<_>) = evidence.outcomes.iter().partition(|o| o.is_payment());
+        let others: HashSet<TraceId> = others.iter().map(|o| o.context.trace).collect();
         outcomes.sort_by_key(|o| (o.sent, o.seq));
         for outcome in outcomes {
             book.ask(outcome);
@@ -79,6 +83,11 @@ impl<'a> Joined<'a> {
         let mut attempts: Vec<_> = evidence.attempts.iter().filter(|a| a.link == link).collect();
         attempts.sort_by_key(|a| (a.arrived, a.seq));
         for attempt in attempts {
+            // Its trace is the better name here: a key may be used on two routes.
+            if attempt.context.is_some_and(|c| others.contains(&c.trace)) {
+                joined.other_routes.push(attempt);
+                continue;
+            }
             match book.find(attempt.key.as_deref(), attempt.context.map(|c| c.trace)) {
                 Some(i) => {
                     book.learn(attempt.key.as_deref(), i);
@@ -96,7 +105,8 @@ impl<'a> Joined<'a> {
                 None => joined.orphan_rows.push(row),
             }
         }
-        for charge in evidence.bank.iter().filter(|b| b.kind == BankEntryKind::Charge) {
+        let charges = evidence.bank.iter().filter(|b| b.kind == BankEntryKind::Charge);
+        for charge in charges.filter(|b| b.context.is_none_or(|c| !others.contains(&c.trace))) {
             match book.find(charge.key.as_deref(), charge.context.map(|c| c.trace)) {
                 Some(i) => book.payments[i].charges.push(charge),
                 None => joined.orphan_charges.push(charge),

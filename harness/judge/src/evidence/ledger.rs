@@ -43,7 +43,7 @@ pub struct LedgerRow {
 /// One entry of the mock bank's append-only journal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BankEntry {
-    /// Position in the journal, from 0.
+    /// Position in the journal of its bank, from 0.
     pub seq: u64,
     /// When.
     pub at: At,
@@ -67,6 +67,9 @@ pub struct BankEntry {
     /// Trace context of the request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context: Option<TraceContext>,
+    /// The link that the bank stands behind; absent in evidence of a rig with one bank.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
 }
 
 /// What a bank entry tells.

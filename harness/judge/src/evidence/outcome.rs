@@ -30,6 +30,12 @@ pub struct Outcome {
     pub ended: At,
     /// The answer.
     pub answer: Answer,
+    /// The contract's route that was asked; absent: the payment itself, `[request]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub route: Option<String>,
+    /// Number of the service's instance that was asked, from 1; absent: the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replica: Option<u32>,
 }
 
 impl Outcome {
@@ -46,6 +52,18 @@ impl Outcome {
             Answer::Reply(reply) => Some(reply.status),
             Answer::TimedOut | Answer::Failed { .. } => None,
         }
+    }
+
+    /// Whether it asked for a payment, and not for something else by another route.
+    #[must_use]
+    pub fn is_payment(&self) -> bool {
+        self.route.is_none()
+    }
+
+    /// Number of the service's instance that was asked, from 1.
+    #[must_use]
+    pub fn instance(&self) -> u32 {
+        self.replica.unwrap_or(1)
     }
 
     /// Whether the client was told that the request took effect (any 2xx).

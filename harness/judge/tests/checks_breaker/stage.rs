@@ -280,6 +280,8 @@ impl Stage {
             sent: At(sent),
             ended: At(ended),
             answer: Answer::Reply(answer),
+            route: None,
+            replica: None,
         });
         let known = self.evidence.steps.iter_mut().find(|s| s.name == step);
         match known {

@@ -126,3 +126,28 @@ fn only_exceptions_needs_exceptions() {
     let finding = r6().judge(&retry_table(Defect::NeverRetries503));
     assert_eq!((finding.ruling, finding.bug_class), (Ruling::Fail, None), "other statuses are retried");
 }
+
+/// Proves that a request by another route is no payment, also under the key of one: its attempts and its charges are put
+/// aside by their trace, and no check of payments asks for its row.
+#[test]
+fn a_request_by_another_route_is_no_payment() {
+    let mut e = steady(Defect::Sound);
+    let (mut ask, mut attempt) = (e.outcomes[0].clone(), e.attempts[0].clone());
+    let payments = judge::evidence::Joined::of(&e, LINK).payments.len();
+    let mut context = ask.context;
+    context.trace.0[15] ^= 0x5a;
+    (ask.context, ask.route, ask.seq) = (context, Some("refund".to_owned()), 9_999);
+    (attempt.context, attempt.seq) = (Some(context), 9_999);
+    let mut charge = e.bank.iter().find(|b| b.kind == judge::evidence::BankEntryKind::Charge).expect("charged").clone();
+    (charge.context, charge.seq) = (Some(context), 9_999);
+    e.outcomes.push(ask);
+    e.attempts.push(attempt);
+    e.bank.push(charge);
+    let joined = judge::evidence::Joined::of(&e, LINK);
+    assert_eq!((joined.payments.len(), joined.other_routes.len()), (payments, 1));
+    assert!(joined.orphan_attempts.is_empty() && joined.orphan_charges.is_empty());
+    for check in [idempotency::exactly_one_effect(LINK), trust::steady_state(LINK)] {
+        let finding = check.judge(&e);
+        assert_eq!(finding.ruling, Ruling::Pass, "{finding:#?}");
+    }
+}

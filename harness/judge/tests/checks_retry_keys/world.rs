@@ -238,6 +238,7 @@ impl World {
                 status: Some(201),
                 replayed,
                 context,
+                link: None,
             });
         }
         Upstream { sent: Some(At(at)), status: Some(201), answered: Some(At(at + MS)), ..Upstream::default() }
@@ -278,6 +279,8 @@ impl World {
             sent: At(sent),
             ended: At(got.at),
             answer: got.answer,
+            route: None,
+            replica: None,
         });
     }
 

@@ -85,7 +85,19 @@ pub fn payment(evidence: &mut Evidence, step: &str, sent: u64, tries: &[Try]) {
     };
     let (step, payload, answer) = (step.to_owned(), String::new(), Answer::Reply(reply));
     let (sent, ended) = (At(sent), At(ended));
-    evidence.outcomes.push(Outcome { seq: n, step, key, context, payload, amount: Some(1), sent, ended, answer });
+    evidence.outcomes.push(Outcome {
+        seq: n,
+        step,
+        key,
+        context,
+        payload,
+        amount: Some(1),
+        sent,
+        ended,
+        answer,
+        route: None,
+        replica: None,
+    });
 }
 
 /// Writes a fault down.

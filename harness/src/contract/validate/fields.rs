@@ -3,19 +3,17 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use reqwest::header::HeaderValue;
-
 use super::super::{Contract, Request, Service, VERSION};
-use super::Checked;
-use super::rules::{command, header, no_nul, require, timeout, variable};
+use super::rules::{command, header, media_type, method, no_nul, path, require, template, timeout, variable};
+use super::{Checked, topology};
 
 pub(super) fn check(contract: &Contract) -> Checked {
     require(contract.version == VERSION, "version", || {
         format!("is {}, but this build reads version {VERSION}", contract.version)
     })?;
-    service(&contract.service)?;
+    contract.all_services().try_for_each(|(table, s)| service(&table, s))?;
     request(&contract.request)?;
-    links(contract)?;
+    topology::check(contract)?;
     environment("isolate.retry", &contract.isolate.retry)?;
     environment("isolate.breaker", &contract.isolate.breaker)?;
     let eps = contract.noise.eps;
@@ -24,62 +22,37 @@ pub(super) fn check(contract: &Contract) -> Checked {
     })
 }
 
-fn service(service: &Service) -> Checked {
-    require(!service.name.trim().is_empty(), "service.name", || "is empty; give the service's name".to_owned())?;
-    no_nul("service.name", &service.name)?;
-    command("service.command", &service.command)?;
+fn service(table: &str, service: &Service) -> Checked {
+    let field = |name: &str| format!("{table}.{name}");
+    require(!service.name.trim().is_empty(), &field("name"), || "is empty; give the service's name".to_owned())?;
+    no_nul(&field("name"), &service.name)?;
+    command(&field("command"), &service.command)?;
     if let Some(words) = &service.build {
         let hollow = words.iter().any(|w| w.trim().is_empty());
-        require(!hollow, "service.build", || "has an empty word; take it out".to_owned())?;
-        command("service.build", words)?;
+        require(!hollow, &field("build"), || "has an empty word; take it out".to_owned())?;
+        command(&field("build"), words)?;
     }
-    no_nul("service.cwd", service.cwd.as_deref().unwrap_or_default())?;
-    environment("service.env", &service.env)?;
-    service.pass_env.iter().try_for_each(|name| variable("service.pass_env", name))?;
-    require(service.url.starts_with("http://"), "service.url", || {
+    no_nul(&field("cwd"), service.cwd.as_deref().unwrap_or_default())?;
+    environment(&field("env"), &service.env)?;
+    service.pass_env.iter().try_for_each(|name| variable(&field("pass_env"), name))?;
+    require(service.url.starts_with("http://"), &field("url"), || {
         format!("is `{}`; it begins with http://, as in http://127.0.0.1:{{service.port}}", service.url)
     })?;
-    path("service.ready.path", &service.ready.path)
+    path(&field("ready.path"), &service.ready.path)
 }
 
 fn request(request: &Request) -> Checked {
-    let method = request.method.as_str();
-    require(!method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase()), "request.method", || {
-        format!("is `{method}`; give a method in capitals, e.g. POST")
-    })?;
-    require(!["GET", "HEAD", "CONNECT", "TRACE"].contains(&method), "request.method", || {
-        format!("is `{method}`, which cannot ask for a payment; give one that carries a body, e.g. POST")
+    method("request.method", &request.method)?;
+    let asked = request.method.as_str();
+    require(!["GET", "HEAD", "CONNECT", "TRACE"].contains(&asked), "request.method", || {
+        format!("is `{asked}`, which cannot ask for a payment; give one that carries a body, e.g. POST")
     })?;
     path("request.path", &request.path)?;
-    let sample = [("amount", "1"), ("reference", "x")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
-    crate::place::template::render(&request.body, &sample).map_err(|e| ("request.body".to_owned(), e.to_string()))?;
-    let typed = !request.content_type.trim().is_empty() && HeaderValue::from_str(&request.content_type).is_ok();
-    require(typed, "request.content_type", || {
-        format!("is `{}`; give a media type, e.g. application/json", request.content_type.escape_debug())
-    })?;
+    template("request.body", &request.body)?;
+    media_type("request.content_type", &request.content_type)?;
     header("request.key_header", &request.key_header)?;
     timeout("request.timeout", request.timeout)?;
     request.degraded_header.as_deref().map_or(Ok(()), |name| header("request.degraded_header", name))
-}
-
-fn links(contract: &Contract) -> Checked {
-    require(contract.links.len() == 1, "links", || {
-        let n = contract.links.len();
-        format!("has {n} entries; declare the one dependency that faults strike, e.g. [links.bank]")
-    })?;
-    for (name, link) in &contract.links {
-        let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
-        require(plain, "links", || {
-            format!("has the name `{}`; use letters, digits, `_` and `-`, as in [links.bank]", name.escape_debug())
-        })?;
-        header(&format!("links.{name}.key_header"), &link.key_header)?;
-    }
-    Ok(())
-}
-
-fn path(field: &str, path: &str) -> Checked {
-    require(path.starts_with('/'), field, || format!("is `{path}`; it must begin with `/`"))?;
-    no_nul(field, path)
 }
 
 fn environment(table: &str, env: &BTreeMap<String, String>) -> Checked {

@@ -3,6 +3,7 @@
 mod fields;
 mod promises;
 mod rules;
+mod topology;
 
 use super::{Contract, ContractError};
 
@@ -20,13 +21,16 @@ impl Contract {
     /// Checks what only the place of the file can tell. A copy in a run folder lies elsewhere, so this is not part of
     /// [`validate`](Self::validate).
     pub(super) fn validate_place(&self, origin: &str) -> Result<(), ContractError> {
-        let Some(cwd) = self.service.cwd.as_deref().filter(|cwd| !cwd.contains(['{', '}'])) else { return Ok(()) };
-        let dir = self.dir.join(cwd);
-        if dir.is_dir() {
-            return Ok(());
+        for (table, service) in self.all_services() {
+            let Some(cwd) = service.cwd.as_deref().filter(|cwd| !cwd.contains(['{', '}'])) else { continue };
+            let dir = self.dir.join(cwd);
+            if !dir.is_dir() {
+                let dir = dir.display();
+                let problem = format!("is `{cwd}`, but {dir} is not a directory; it is relative to the contract");
+                return Err(invalid(origin, (format!("{table}.cwd"), problem)));
+            }
         }
-        let problem = format!("is `{cwd}`, but {} is not a directory; it is relative to the contract", dir.display());
-        Err(invalid(origin, ("service.cwd".to_owned(), problem)))
+        Ok(())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use reqwest::header::HeaderName;
+use reqwest::header::{HeaderName, HeaderValue};
 
 use super::Checked;
 
@@ -48,5 +48,40 @@ pub(super) fn command(field: &str, words: &[String]) -> Checked {
 pub(super) fn variable(field: &str, name: &str) -> Checked {
     require(!name.is_empty() && !name.contains(['=', '\0']), field, || {
         format!("has the name `{}`; a variable's name is not empty and has no `=` or NUL", name.escape_debug())
+    })
+}
+
+/// A path on a service.
+pub(super) fn path(field: &str, path: &str) -> Checked {
+    require(path.starts_with('/'), field, || format!("is `{path}`; it must begin with `/`"))?;
+    no_nul(field, path)
+}
+
+/// The method of a request.
+pub(super) fn method(field: &str, method: &str) -> Checked {
+    require(!method.is_empty() && method.bytes().all(|b| b.is_ascii_uppercase()), field, || {
+        format!("is `{method}`; give a method in capitals, e.g. POST")
+    })
+}
+
+/// A text with the variables of an order.
+pub(super) fn template(field: &str, text: &str) -> Checked {
+    let sample = [("amount", "1"), ("reference", "x")].map(|(k, v)| (k.to_owned(), v.to_owned())).into();
+    crate::place::template::render(text, &sample).map(drop).map_err(|e| (field.to_owned(), e.to_string()))
+}
+
+/// The content type of a body.
+pub(super) fn media_type(field: &str, text: &str) -> Checked {
+    let typed = !text.trim().is_empty() && HeaderValue::from_str(text).is_ok();
+    require(typed, field, || format!("is `{}`; give a media type, e.g. application/json", text.escape_debug()))
+}
+
+/// A name that stands in variables, folders and on the wire.
+pub(super) fn name(table: &str, name: &str) -> Checked {
+    let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-".contains(&b));
+    require(plain, table, || {
+        let example = if table == "links" { "bank" } else { "rates" };
+        let shown = name.escape_debug();
+        format!("has the name `{shown}`; use letters, digits, `_` and `-`, as in [{table}.{example}]")
     })
 }
