@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use chaos_proxy::{Delay, Effect, Fault as Strike, HoldThen, Phase, Rule, Schedule};
+use chaos_proxy::{Delay, Effect, Fault as Strike, HoldThen, OrdinalRange, Per, Phase, Rule, Schedule, Step, Then};
 use judge::promise::Failure;
 
 /// How long the gate of [`Fault::HoldReply`] waits before it lets go by itself: longer than any scenario needs, so that
@@ -53,27 +53,28 @@ impl Fault {
     /// Strikes every attempt.
     #[must_use]
     pub fn always(self) -> Disturbance {
-        Disturbance { fault: self, schedule: Schedule::Always, uses: None, planned: 1, link: None }
+        Disturbance::of(self.strike())
     }
 
     /// Strikes the first `n` attempts of each key. A refused connection has no key yet: there it is the first `n`
     /// connections.
     #[must_use]
     pub fn first(self, n: u64) -> Disturbance {
-        let (schedule, uses) = match self {
-            Fault::Refuse => (Schedule::Always, Some(n)),
-            _ => (Schedule::fail_first(n), None),
-        };
-        Disturbance { fault: self, schedule, uses, planned: n, link: None }
+        let mut disturbance = self.always().planned(usize::try_from(n).unwrap_or(usize::MAX));
+        match self {
+            Fault::Refuse => disturbance.rule.uses = Some(n),
+            _ => disturbance.rule.schedule = Schedule::fail_first(n),
+        }
+        disturbance
     }
 
     /// Strikes the n-th attempt of the link, the 2n-th and so on: a dependency that flaps.
     #[must_use]
     pub fn every(self, n: u64) -> Disturbance {
-        Disturbance { fault: self, schedule: Schedule::every(n), uses: None, planned: 1, link: None }
+        self.always().scheduled(Schedule::every(n))
     }
 
-    fn strike(self) -> Strike {
+    pub(crate) fn strike(self) -> Strike {
         let at = Strike::at;
         match self {
             Fault::Status(status) => Strike::status(status),
@@ -94,14 +95,42 @@ impl Fault {
 /// A fault with its schedule, and how often it is planned to strike at least.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Disturbance {
-    fault: Fault,
-    schedule: Schedule,
-    uses: Option<u64>,
+    /// The proxy's rule, without its name and its link.
+    rule: Rule,
     planned: u64,
     link: Option<String>,
 }
 
 impl Disturbance {
+    /// Strikes every attempt with any fault of the proxy's grammar.
+    #[must_use]
+    pub fn of(strike: Strike) -> Self {
+        Self { rule: Rule::new("", strike), planned: 1, link: None }
+    }
+
+    /// Strikes attempts in the order they arrive, each with the next of these steps.
+    #[must_use]
+    pub fn in_turn(steps: impl IntoIterator<Item = Step>, per: Per, then: Then) -> Self {
+        let steps: Vec<_> = steps.into_iter().collect();
+        let planned = steps.iter().filter(|s| **s != Step::Pass).count() as u64;
+        let rule = Rule::sequence("", []).schedule(Schedule::Sequence { steps, per, then });
+        Self { rule, planned, link: None }
+    }
+
+    /// Sets which of the attempts it strikes.
+    #[must_use]
+    pub fn scheduled(mut self, schedule: Schedule) -> Self {
+        self.rule.schedule = schedule;
+        self
+    }
+
+    /// Looks at the first attempt of each key only.
+    #[must_use]
+    pub fn on_first_attempts(mut self) -> Self {
+        self.rule.matching.ordinal = Some(OrdinalRange { from: None, to: Some(1) });
+        self
+    }
+
     /// How often it must strike at least for the scenario to have tested what it meant to. Less spoils the verdict.
     #[must_use]
     pub fn planned(mut self, strikes: usize) -> Self {
@@ -131,10 +160,7 @@ impl Disturbance {
     /// The proxy's rule; `main` is the link that it strikes when it names none.
     #[must_use]
     pub fn rule(&self, id: impl Into<String>, main: &str) -> Rule {
-        let link = self.link().unwrap_or(main);
-        let mut rule = Rule::new(id, self.fault.strike()).link(link).schedule(self.schedule.clone());
-        rule.uses = self.uses;
-        rule
+        Rule { id: id.into(), ..self.rule.clone() }.link(self.link().unwrap_or(main))
     }
 }
 

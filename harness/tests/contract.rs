@@ -72,6 +72,13 @@ fn a_value_out_of_range_names_its_field() {
         ("PAYMENTS_BREAKER = \"off\"", "PAYMENTS_BREAKER = \"\\u0000\"", "isolate.retry.PAYMENTS_BREAKER"),
         ("path = \"/payments\"", "path = \"payments\"", "request.path"),
         ("path = \"/ready\"", "path = \"ready\"", "service.ready.path"),
+        ("\ndeadline = \"3s\"", "\ndeadline = \"1s\"", "promises.retry.deadline"),
+        ("jitter = \"law\"", "limit = \"1h\"", "promises.retry.retry_after.limit"),
+        ("jitter = \"law\"", "jitter = { up_to = \"1h\" }", "promises.retry.retry_after.jitter"),
+        ("max_tokens = 10.0", "max_tokens = 0.5", "promises.retry.budget.max_tokens"),
+        ("token_ratio = 0.2", "token_ratio = nan", "promises.retry.budget.token_ratio"),
+        ("answer = \"3500ms\"", "answer = \"1h\"", "promises.timeout.answer"),
+        ("spans = true", "spans = false", "telemetry.resend_count"),
     ] {
         assert!(GOOD.contains(good), "{good}");
         let error = error(&GOOD.replacen(good, bad, 1));

@@ -4,6 +4,7 @@
 //! in the guide's page on scenarios; the step names there are part of the evidence format.
 
 mod breaker;
+mod hung;
 mod idempotency;
 mod retry;
 mod scenario;
@@ -11,8 +12,9 @@ mod steady;
 mod storm;
 
 pub use breaker::{BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP};
+pub use hung::HUNG;
 pub use idempotency::{DUPLICATES, ONE_EFFECT, RESTART};
-pub use retry::{RETRY_HERD, RETRY_LAW, RETRY_TABLE};
+pub use retry::{PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_TABLE};
 pub use scenario::{Scenario, plan};
 pub use steady::STEADY;
 pub use storm::{OVERLOAD, RECOVERY};
@@ -23,12 +25,17 @@ pub static SCENARIOS: &[&Scenario] = &[
     &RETRY_LAW,
     &OVERLOAD,
     &ONE_EFFECT,
+    &RETRY_DEADLINE,
+    &RETRY_BUDGET,
     &BREAKER_RELAPSE,
     &RETRY_TABLE,
     &BREAKER_RECOVERY,
     &RESTART,
     &DUPLICATES,
     &BREAKER_TRIP,
+    &HUNG,
+    &RETRY_AFTER,
     &RETRY_HERD,
+    &PUSHBACK,
     &STEADY,
 ];

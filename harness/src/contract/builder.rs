@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use judge::promise::{BreakerPolicy, IdempotencyPolicy, Noise, RetryPolicy};
+use judge::promise::{BreakerPolicy, IdempotencyPolicy, Noise, RetryPolicy, TimeoutPolicy};
 
 use super::{Contract, ContractError, Isolate, Link, Promises, Ready, Request, Route, Service, Telemetry, VERSION};
 
@@ -121,6 +121,13 @@ impl Contract {
     #[must_use]
     pub fn breaker(mut self, policy: BreakerPolicy) -> Self {
         self.promises.breaker = Some(policy);
+        self
+    }
+
+    /// Promises an answer within a time.
+    #[must_use]
+    pub fn timeout(mut self, policy: TimeoutPolicy) -> Self {
+        self.promises.timeout = Some(policy);
         self
     }
 

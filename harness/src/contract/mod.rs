@@ -228,6 +228,9 @@ pub struct Telemetry {
     /// Whether it exports spans to the endpoint it is given.
     #[serde(default)]
     pub spans: bool,
+    /// Whether these tell of resends by OpenTelemetry's conventions for HTTP.
+    #[serde(default)]
+    pub resend_count: bool,
 }
 
 /// Extra environment for scenarios that measure one promise.
@@ -238,6 +241,8 @@ pub struct Isolate {
     pub retry: BTreeMap<String, String>,
     /// While the breaker is measured, e.g. one attempt per payment.
     pub breaker: BTreeMap<String, String>,
+    /// While the retry budget is measured, e.g. the breaker switched off and the budget on.
+    pub budget: BTreeMap<String, String>,
 }
 
 fn default_url() -> String {

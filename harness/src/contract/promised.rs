@@ -1,7 +1,9 @@
 //! The promises, and what a contract leaves unpromised.
 
 use judge::NotPromised;
-use judge::promise::{BreakerPolicy, Failure, IdempotencyPolicy, OverloadPolicy, RecoveryPolicy, RetryPolicy};
+use judge::promise::{
+    BreakerPolicy, Failure, IdempotencyPolicy, OverloadPolicy, RecoveryPolicy, RetryPolicy, TimeoutPolicy,
+};
 use serde::{Deserialize, Serialize};
 
 use super::Contract;
@@ -25,6 +27,9 @@ pub struct Promises {
     /// Successes under more load than the dependency can bear.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub overload: Option<OverloadPolicy>,
+    /// How long a client waits at most.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout: Option<TimeoutPolicy>,
 }
 
 impl Contract {
@@ -38,6 +43,9 @@ impl Contract {
         };
         if !self.telemetry.spans {
             note("H3", "telemetry.spans: one CLIENT span for each attempt, to hold against the wire");
+        }
+        if !(self.telemetry.spans && self.telemetry.resend_count) {
+            note("R15", "telemetry.resend_count: spans that tell of resends by OpenTelemetry's conventions");
         }
         let promises = &self.promises;
         let timeout = promises.retry.as_ref().is_some_and(|r| r.attempt_timeout.is_some());
@@ -74,6 +82,21 @@ impl Promises {
             &["R1", "R2", "R3", "R6"],
             "[promises.retry]: attempts, backoff law, what is retried",
         );
+        let retry = self.retry.as_ref();
+        let says = |what: fn(&RetryPolicy) -> bool| retry.is_some_and(what);
+        absent(says(|r| r.retry_after.is_some()), &["R8"], "[promises.retry.retry_after]: what is made of Retry-After");
+        absent(
+            says(|r| r.deadline.is_some() || r.stops_when_client_leaves),
+            &["R9"],
+            "promises.retry.deadline, .stops_when_client_leaves: when attempts end",
+        );
+        absent(
+            says(|r| r.budget.is_some()),
+            &["R10"],
+            "[promises.retry.budget]: how many retries all payments may make",
+        );
+        absent(says(|r| r.pushback), &["R14"], "promises.retry.pushback: gRPC's pushback is obeyed");
+        absent(self.timeout.is_some(), &["T1"], "[promises.timeout]: how long a client waits at most");
         let keys = self.idempotency.as_ref();
         absent(
             keys.is_some(),

@@ -150,15 +150,36 @@ impl Client {
     /// When there is no such route or instance, or the request cannot be built. A failed exchange is an outcome, not an
     /// error.
     pub async fn ask_at(&self, step: &str, order: &Order, target: &Target) -> Result<Outcome, ClientError> {
+        self.ask_until(step, order, target, None, std::future::pending()).await
+    }
+
+    /// Asks once, waits at most for `patience` in place of the contract's time, and closes the connection when `leave`
+    /// completes first.
+    ///
+    /// # Errors
+    /// As [`Client::ask_at`].
+    pub async fn ask_until(
+        &self,
+        step: &str,
+        order: &Order,
+        target: &Target,
+        patience: Option<Duration>,
+        leave: impl Future<Output = ()>,
+    ) -> Result<Outcome, ClientError> {
         let spec = self.spec(target)?;
         let context = self.source().context();
         let (request, payload) = self.request(spec, order, &context, target)?;
         let seq = self.sent.fetch_add(1, Ordering::Relaxed);
         let sent = self.clock.now();
-        let answer = match tokio::time::timeout(spec.timeout, self.exchange(spec, request)).await {
-            Err(_) => Answer::TimedOut,
-            Ok(Err(error)) => Answer::Failed { error },
-            Ok(Ok(reply)) => Answer::Reply(reply),
+        let patience = patience.unwrap_or(spec.timeout);
+        // The exchange is dropped before the outcome is noted, and the connection with it.
+        let answer = tokio::select! {
+            () = leave => Answer::Left,
+            asked = tokio::time::timeout(patience, self.exchange(spec, request)) => match asked {
+                Err(_) => Answer::TimedOut,
+                Ok(Err(error)) => Answer::Failed { error },
+                Ok(Ok(reply)) => Answer::Reply(reply),
+            },
         };
         let outcome = Outcome {
             seq,

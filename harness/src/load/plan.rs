@@ -35,6 +35,11 @@ pub enum Shape {
         /// Requests in flight.
         in_flight: usize,
     },
+    /// One after another; each client closes its connection once so many of its payment's attempts have arrived.
+    Leaving {
+        /// Attempts after which it leaves.
+        after: u64,
+    },
 }
 
 /// A load: what to ask, in which shape, under which step name.
@@ -48,6 +53,8 @@ pub struct Load {
     pub shape: Shape,
     /// Whom, and by which route.
     pub target: Target,
+    /// How long a client waits, when that is not the contract's time.
+    pub patience: Option<Duration>,
 }
 
 /// An order and what came of asking for it.
@@ -72,7 +79,7 @@ pub enum Orders {
 
 impl Load {
     fn of(step: impl Into<String>, orders: Orders, shape: Shape) -> Self {
-        Self { step: step.into(), orders, shape, target: Target::default() }
+        Self { step: step.into(), orders, shape, target: Target::default(), patience: None }
     }
 
     /// The same load by one of the contract's further routes, `[routes.NAME]`.
@@ -125,6 +132,19 @@ impl Load {
         Self::of(step, Orders::Fresh(limit), Shape::UntilOpen { rejections: 2 })
     }
 
+    /// `n` fresh orders, one after another, whose clients close their connection when `after` attempts have arrived: at a
+    /// moment that the wire names, not the clock.
+    pub fn leaving(step: impl Into<String>, n: usize, after: u64) -> Self {
+        Self::of(step, Orders::Fresh(n), Shape::Leaving { after })
+    }
+
+    /// Lets its clients wait so long, in place of the contract's time.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = Some(patience);
+        self
+    }
+
     /// How many requests it plans.
     #[must_use]
     pub fn planned(&self) -> usize {
@@ -144,9 +164,10 @@ impl Load {
             Orders::Twins(n) => vec![client.order(); n],
             Orders::Given(orders) => orders,
         };
-        let of = Of { step: self.step, target: self.target };
+        let of = Of { step: self.step, target: self.target, patience: self.patience };
         match self.shape {
             Shape::Sequence => sequence(client, &of, orders).await,
+            Shape::Leaving { after } => leaving(client, &of, orders, after, arrivals).await,
             Shape::UntilOpen { rejections } => until_open(client, &of, orders, rejections, arrivals).await,
             Shape::Burst => {
                 let barrier = Some(Arc::new(Barrier::new(orders.len().max(1))));
@@ -158,16 +179,56 @@ impl Load {
     }
 }
 
-/// The step that requests belong to, and where they go.
+/// The step that requests belong to, where they go, and how long their clients wait.
 struct Of {
     step: String,
     target: Target,
+    patience: Option<Duration>,
+}
+
+impl Of {
+    async fn ask(&self, client: &Client, order: &Order) -> Result<Outcome, ClientError> {
+        self.ask_until(client, order, std::future::pending()).await
+    }
+
+    async fn ask_until(
+        &self,
+        client: &Client,
+        order: &Order,
+        leave: impl Future<Output = ()>,
+    ) -> Result<Outcome, ClientError> {
+        client.ask_until(&self.step, order, &self.target, self.patience, leave).await
+    }
+}
+
+/// How often the count of arrivals is looked at.
+const LOOK: Duration = Duration::from_millis(1);
+
+async fn leaving(
+    client: &Arc<Client>,
+    of: &Of,
+    orders: Vec<Order>,
+    after: u64,
+    arrivals: impl Fn() -> u64,
+) -> Result<Vec<Asked>, ClientError> {
+    let mut done = Vec::with_capacity(orders.len());
+    for order in orders {
+        let enough = arrivals() + after;
+        let leave = async {
+            while arrivals() < enough {
+                tokio::time::sleep(LOOK).await;
+            }
+        };
+        let outcome = of.ask_until(client, &order, leave).await?;
+        done.push(Asked { order, outcome });
+    }
+    Ok(done)
 }
 
 async fn sequence(client: &Arc<Client>, of: &Of, orders: Vec<Order>) -> Result<Vec<Asked>, ClientError> {
     let mut done = Vec::with_capacity(orders.len());
     for order in orders {
-        let outcome = client.ask_at(&of.step, &order, &of.target).await?;
+        let outcome = of.ask(client, &order).await?;
         done.push(Asked { order, outcome });
     }
     Ok(done)
@@ -184,7 +245,7 @@ async fn until_open(
     let mut in_a_row = 0;
     for order in orders {
         let before = arrivals();
-        let outcome = client.ask_at(&of.step, &order, &of.target).await?;
+        let outcome = of.ask(client, &order).await?;
         in_a_row = if arrivals() == before { in_a_row + 1 } else { 0 };
         done.push(Asked { order, outcome });
         if in_a_row >= rejections {
@@ -205,7 +266,7 @@ async fn paced(client: &Arc<Client>, of: Of, orders: Vec<Order>, over: Duration)
         let due = begun + over.mul_f64(i as f64 / n);
         tasks.spawn(async move {
             sleep_until(due).await;
-            let outcome = client.ask_at(&of.step, &order, &of.target).await?;
+            let outcome = of.ask(&client, &order).await?;
             Ok(Asked { order, outcome })
         });
     }
@@ -229,7 +290,7 @@ async fn together(
             if let Some(barrier) = barrier {
                 barrier.wait().await;
             }
-            let outcome = client.ask_at(&of.step, &order, &of.target).await?;
+            let outcome = of.ask(&client, &order).await?;
             Ok(Asked { order, outcome })
         });
     }

@@ -129,6 +129,13 @@ impl Rig {
         Ok(())
     }
 
+    /// Watches for so long, as a step of its own: what does not happen then, nobody does any more.
+    pub async fn watch(&self, step: &str, time: Duration) {
+        let from = self.now();
+        self.wait_until(from + time).await;
+        self.step(step.to_owned(), from, 0);
+    }
+
     /// The failure instant of the last attempt that reached the proxy: what opened the breaker, if it is open.
     #[must_use]
     pub fn last_failure(&self) -> At {

@@ -39,6 +39,7 @@ impl Player<'_> {
             Isolation::None => None,
             Isolation::Retry => Some(("isolate.retry".to_owned(), &spec.contract.isolate.retry)),
             Isolation::Breaker => Some(("isolate.breaker".to_owned(), &spec.contract.isolate.breaker)),
+            Isolation::Budget => Some(("isolate.budget".to_owned(), &spec.contract.isolate.budget)),
         };
         for (table, env) in [(format!("{table}.env"), &service.env)].into_iter().chain(isolate) {
             for (name, value) in env {

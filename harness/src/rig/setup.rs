@@ -17,6 +17,8 @@ pub enum Isolation {
     Retry,
     /// The breaker: `[isolate.breaker]`.
     Breaker,
+    /// The retry budget: `[isolate.budget]`.
+    Budget,
 }
 
 /// One scenario to be: whose, which, with what seed, recorded where.

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use harness::battery::{RETRY_HERD, RETRY_LAW, RETRY_TABLE};
+use harness::battery::{
+    HUNG, PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_TABLE, Scenario,
+};
 use harness::judge::law::LawSpec;
 use harness::suite::{Judged, session};
 use rstest::rstest;
@@ -37,4 +39,17 @@ async fn a_herd_disperses() -> Judged {
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_retryable_is_retried() -> Judged {
     session(payments())?.judge(&[&RETRY_TABLE]).await
+}
+
+/// Proves that retries keep to what limits them: the dependency's `Retry-After` and pushback, the deadline and the client's
+/// leaving, the budget of all; and that a client is answered in time by a service whose dependency hangs.
+#[rstest]
+#[case::retry_after(&RETRY_AFTER)]
+#[case::deadline(&RETRY_DEADLINE)]
+#[case::budget(&RETRY_BUDGET)]
+#[case::pushback(&PUSHBACK)]
+#[case::hung(&HUNG)]
+#[tokio::test(flavor = "multi_thread")]
+async fn retries_keep_to_their_limits(#[case] scenario: &Scenario) -> Judged {
+    session(payments())?.judge(&[scenario]).await
 }

@@ -6,6 +6,7 @@ pub mod idempotency;
 pub mod retry;
 pub mod storm;
 mod support;
+pub mod timeout;
 pub mod trust;
 
 use crate::evidence::Evidence;

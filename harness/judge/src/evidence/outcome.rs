@@ -50,7 +50,7 @@ impl Outcome {
     pub fn status(&self) -> Option<u16> {
         match &self.answer {
             Answer::Reply(reply) => Some(reply.status),
-            Answer::TimedOut | Answer::Failed { .. } => None,
+            Answer::TimedOut | Answer::Left | Answer::Failed { .. } => None,
         }
     }
 
@@ -77,7 +77,7 @@ impl Outcome {
     pub fn reply(&self) -> Option<&ClientReply> {
         match &self.answer {
             Answer::Reply(reply) => Some(reply),
-            Answer::TimedOut | Answer::Failed { .. } => None,
+            Answer::TimedOut | Answer::Left | Answer::Failed { .. } => None,
         }
     }
 }
@@ -90,6 +90,8 @@ pub enum Answer {
     Reply(ClientReply),
     /// Nothing within the driver's own limit: the outcome is unknown.
     TimedOut,
+    /// The client closed its connection on purpose, as the step says: the outcome is unknown.
+    Left,
     /// The connection failed: the outcome is unknown.
     Failed {
         /// What the client library said.

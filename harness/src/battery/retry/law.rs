@@ -3,7 +3,7 @@
 use judge::checks::{Check, retry};
 
 use super::super::scenario::{Scenario, same_request};
-use super::{by_policy, retried, retries};
+use super::{by_policy, retried, retries, telemetry};
 use crate::contract::Contract;
 use crate::load::Load;
 use crate::rig::{Isolation, Rig, RigError};
@@ -35,5 +35,6 @@ fn checks(contract: &Contract) -> Vec<Check> {
         vec![retry::bounded_attempts(policy, link), retry::backoff_law(policy, link, contract.noise)]
     });
     checks.extend(same_request(contract));
+    checks.extend(telemetry(contract));
     checks
 }

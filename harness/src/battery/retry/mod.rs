@@ -1,18 +1,26 @@
 //! Scenarios of the retry promise.
 
+mod after;
+mod budget;
+mod deadline;
 mod herd;
 mod law;
+mod pushback;
 mod table;
 
-use judge::checks::Check;
+use judge::checks::{Check, retry};
 use judge::promise::{Failure, RetryPolicy};
 
 use crate::contract::Contract;
 use crate::faults::{Disturbance, Fault};
 use crate::rig::{Rig, RigError};
 
+pub use after::RETRY_AFTER;
+pub use budget::RETRY_BUDGET;
+pub use deadline::RETRY_DEADLINE;
 pub use herd::RETRY_HERD;
 pub use law::RETRY_LAW;
+pub use pushback::PUSHBACK;
 pub use table::RETRY_TABLE;
 
 /// Whether the service promises to try more than once.
@@ -23,6 +31,12 @@ fn retries(contract: &Contract) -> bool {
 /// The checks that a retry promise brings; none without one.
 fn by_policy(contract: &Contract, checks: impl FnOnce(&RetryPolicy, &str) -> Vec<Check>) -> Vec<Check> {
     contract.promises.retry.as_ref().map(|policy| checks(policy, contract.main_link())).unwrap_or_default()
+}
+
+/// What the service's spans tell of its retries, if it promises that they tell.
+fn telemetry(contract: &Contract) -> Option<Check> {
+    let telemetry = &contract.telemetry;
+    (telemetry.spans && telemetry.resend_count).then(|| retry::spans_tell_of_resends(contract.main_link()))
 }
 
 /// A failure of every attempt that the contract promises to retry: 503 where it is among them, else the first status,

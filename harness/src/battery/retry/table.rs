@@ -4,7 +4,7 @@ use judge::checks::{Check, retry};
 use judge::promise::Failure;
 
 use super::super::scenario::{Scenario, money, same_request};
-use super::by_policy;
+use super::{by_policy, telemetry};
 use crate::contract::Contract;
 use crate::faults::Fault;
 use crate::load::Load;
@@ -45,6 +45,7 @@ async fn run(rig: &Rig) -> Result<(), RigError> {
 fn checks(contract: &Contract) -> Vec<Check> {
     let mut checks = by_policy(contract, |policy, link| vec![retry::retries_only_the_retryable(policy, link)]);
     checks.extend(same_request(contract));
+    checks.extend(telemetry(contract));
     checks.extend(money(contract));
     checks
 }

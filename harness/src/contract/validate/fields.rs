@@ -16,6 +16,11 @@ pub(super) fn check(contract: &Contract) -> Checked {
     topology::check(contract)?;
     environment("isolate.retry", &contract.isolate.retry)?;
     environment("isolate.breaker", &contract.isolate.breaker)?;
+    environment("isolate.budget", &contract.isolate.budget)?;
+    let telemetry = &contract.telemetry;
+    require(telemetry.spans || !telemetry.resend_count, "telemetry.resend_count", || {
+        "needs `telemetry.spans = true`: without spans nothing tells of resends".to_owned()
+    })?;
     let eps = contract.noise.eps;
     require((Duration::from_millis(1)..=Duration::from_secs(1)).contains(&eps), "noise.eps", || {
         format!("is {eps:?}; a bound from 1ms to 1s can be declared")

@@ -1,6 +1,7 @@
 //! What a well-formed contract must also fulfil.
 
 mod fields;
+mod limits;
 mod promises;
 mod rules;
 mod topology;

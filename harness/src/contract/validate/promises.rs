@@ -5,8 +5,8 @@ use std::time::Duration;
 use judge::promise::{BreakerMode, BreakerPolicy, IdempotencyPolicy, RecoveryPolicy, RetryPolicy};
 
 use super::super::Promises;
-use super::Checked;
 use super::rules::{LONGEST, header, require, timeout};
+use super::{Checked, limits};
 
 /// The longest that all attempts of one payment may hang.
 const LONGEST_PAYMENT: Duration = Duration::from_secs(60 * 60);
@@ -19,6 +19,7 @@ pub(super) fn check(promises: &Promises) -> Checked {
     promises.retry.as_ref().map_or(Ok(()), retry)?;
     promises.idempotency.as_ref().map_or(Ok(()), idempotency)?;
     promises.breaker.as_ref().map_or(Ok(()), breaker)?;
+    promises.timeout.as_ref().map_or(Ok(()), limits::answer)?;
     promises.recovery.as_ref().map_or(Ok(()), recovery)?;
     promises.overload.as_ref().map_or(Ok(()), |overload| share("promises.overload.goodput", overload.goodput))
 }
@@ -43,6 +44,7 @@ fn retry(retry: &RetryPolicy) -> Checked {
     require(!retry.retryable.is_empty() || retry.attempts == 1, "promises.retry.retryable", || {
         "is empty, so that nothing is ever retried; list statuses and kinds".to_owned()
     })?;
+    limits::retry(retry)?;
     let Some(limit) = retry.attempt_timeout else { return Ok(()) };
     timeout("promises.retry.attempt_timeout", limit)?;
     require(limit * retry.attempts <= LONGEST_PAYMENT, "promises.retry.attempt_timeout", || {

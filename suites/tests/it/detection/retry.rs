@@ -1,6 +1,8 @@
 //! Defects of the retry loop.
 
-use harness::battery::{ONE_EFFECT, RETRY_HERD, RETRY_LAW, RETRY_TABLE, Scenario};
+use harness::battery::{
+    HUNG, ONE_EFFECT, PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_TABLE, Scenario,
+};
 use rstest::rstest;
 
 use super::is_failed_by;
@@ -14,6 +16,17 @@ use super::is_failed_by;
 #[case::retry_storm("retry-storm", "R2", &["R3"], &[&RETRY_LAW, &RETRY_HERD])]
 #[case::attempts_off_by_one("attempts-off-by-one", "R1", &[], &[&RETRY_LAW, &RETRY_TABLE])]
 #[case::retries_client_errors("retries-client-errors", "R6", &[], &[&RETRY_TABLE, &ONE_EFFECT])]
+#[case::retry_after_ignored("retry-after-ignored", "R8", &[], &[&RETRY_AFTER])]
+#[case::retry_after_minutes("retry-after-minutes-for-seconds", "R8", &[], &[&RETRY_AFTER])]
+#[case::retry_after_sleeps("retry-after-sleeps-past-deadline", "R8", &["R9"], &[&RETRY_AFTER, &RETRY_DEADLINE])]
+#[case::retries_after_client_left("retries-after-client-left", "R9", &[], &[&RETRY_DEADLINE, &HUNG])]
+#[case::deadline_ignored("deadline-ignored", "R9", &["T1"], &[&RETRY_DEADLINE, &HUNG])]
+#[case::retry_budget_ignored("retry-budget-ignored", "R10", &[], &[&RETRY_BUDGET])]
+#[case::retry_budget_starves("retry-budget-starves", "R10", &[], &[&RETRY_BUDGET])]
+#[case::pushback_ignored("pushback-ignored", "R14", &[], &[&PUSHBACK])]
+#[case::resend_count_missing("resend-count-missing", "R15", &[], &[&RETRY_TABLE])]
+#[case::span_per_payment("span-per-payment", "R15", &[], &[&RETRY_TABLE])]
+#[case::no_attempt_timeout("no-attempt-timeout", "T1", &["R9"], &[&HUNG, &RETRY_DEADLINE])]
 #[tokio::test(flavor = "multi_thread")]
 async fn its_owner_fails(
     #[case] defect: &str,

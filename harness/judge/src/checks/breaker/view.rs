@@ -80,6 +80,7 @@ impl Call<'_> {
         match &self.outcome.answer {
             crate::evidence::Answer::Reply(reply) => reply.status.to_string(),
             crate::evidence::Answer::TimedOut => "no answer within the driver's limit".to_owned(),
+            crate::evidence::Answer::Left => "nothing: the client left on purpose".to_owned(),
             crate::evidence::Answer::Failed { error } => format!("no answer ({error})"),
         }
     }

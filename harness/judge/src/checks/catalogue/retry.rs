@@ -109,7 +109,7 @@ pub const R12: &CheckInfo = &CheckInfo {
         "the body is rebuilt for each attempt with a fresh timestamp or id",
         "a body stream is consumed by the first attempt, and the retry sends an empty one",
     ],
-    scenario: "retry-law, retry-table, one-effect",
+    scenario: "retry-law, retry-table, retry-after, one-effect",
 };
 
 /// R13 KeyStability.
@@ -129,5 +129,5 @@ pub const R13: &CheckInfo = &CheckInfo {
         "the key is derived from something that two payments share, such as a second of the clock",
         "the key lives in memory and is drawn again after a restart",
     ],
-    scenario: "retry-law, retry-table, one-effect",
+    scenario: "retry-law, retry-table, retry-after, one-effect",
 };

@@ -75,6 +75,7 @@ struct Sorted<'j, 'r, 'a> {
     exact: usize,
     unended: usize,
     blurred: usize,
+    by_deadline: usize,
     by_count: BTreeMap<usize, usize>,
 }
 
@@ -104,6 +105,10 @@ impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
             self.exact += 1;
         } else if r.outcome.reply().is_none() {
             self.unended += 1;
+        } else if r.attempts.last().is_some_and(|a| policy.may_run_out(a.reply.ended.since(r.outcome.sent), tries - 1))
+        {
+            // A deadline that the next wait would outlast ends the attempts as promised.
+            self.by_deadline += 1;
         } else if strays(joined, (r.outcome.sent, r.outcome.ended)).is_empty() {
             // The missing ones are not among those that join to no request.
             self.under.push(r);
@@ -136,6 +141,9 @@ impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
                 attempt_line(r.attempts[*at], at + 1, at.checked_sub(1).map(|b| r.attempts[b]), "after a success")
             };
             tally.breach(LATE_TIMER, what, self.late.iter().map(line).collect());
+        }
+        if self.by_deadline > 0 {
+            tally.count("payments that the deadline may have ended", self.by_deadline);
         }
         if self.unended > 0 {
             let what =

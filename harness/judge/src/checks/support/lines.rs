@@ -55,6 +55,7 @@ pub(in crate::checks) fn outcome_words(o: &Outcome) -> String {
             format!("{}{marker}, body {}", reply.status, digest(&reply.body_sha256))
         }
         Answer::TimedOut => "no answer within the driver's limit".to_owned(),
+        Answer::Left => "nothing: it left on purpose".to_owned(),
         Answer::Failed { error } => format!("no answer ({error})"),
     }
 }
