@@ -50,13 +50,14 @@ impl<'a> Payment<'a> {
 pub struct Joined<'a> {
     /// Payments, in the order their first request was sent.
     pub payments: Vec<Payment<'a>>,
-    /// Attempts that no client request explains.
+    /// Attempts that no client request explains, in the order they arrived.
     pub orphan_attempts: Vec<&'a Attempt>,
     /// Ledger rows that no client request explains.
     pub orphan_rows: Vec<&'a LedgerRow>,
     /// Charges that no client request explains.
     pub orphan_charges: Vec<&'a BankEntry>,
-    /// Connections that a fault ended before any request was read: attempts without a name.
+    /// Connections that a fault ended before any request was read, in the order they were accepted: attempts without a
+    /// name.
     pub refused: Vec<&'a Connection>,
     /// Attempts that a request by another route explains.
     pub other_routes: Vec<&'a Attempt>,
@@ -124,8 +125,11 @@ impl<'a> Joined<'a> {
 
     /// Connections refused between the send and the end of a client request.
     #[must_use]
-    pub fn refused_during(&self, outcome: &Outcome) -> Vec<&'a Connection> {
-        self.refused.iter().filter(|c| c.accepted >= outcome.sent && c.accepted <= outcome.ended).copied().collect()
+    pub fn refused_during(&self, outcome: &Outcome) -> &[&'a Connection] {
+        // They are kept in the order in which they were accepted.
+        let from = self.refused.partition_point(|c| c.accepted < outcome.sent);
+        let to = self.refused.partition_point(|c| c.accepted <= outcome.ended);
+        &self.refused[from..to.max(from)]
     }
 }
 

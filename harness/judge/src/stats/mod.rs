@@ -14,7 +14,8 @@
 //! | [`gap_scan`] | a crowd at one delay |
 //! | [`phase`] | delays rounded to ticks |
 //!
-//! [`peak`] judges a synchronised herd by its fullest window, [`restart`] two runs that should not repeat each other.
+//! [`peak`] judges a synchronised herd by its fullest window, [`restart`] and [`partners`] two runs that should not repeat
+//! each other.
 //! Times are `f64` seconds in the data, retries are counted from 0, and nothing here reads a clock or an ambient generator.
 
 mod alpha;
@@ -24,6 +25,7 @@ mod gaps;
 mod histogram;
 pub mod interval_dkw;
 mod looks_like;
+pub mod partners;
 pub mod peak;
 pub mod phase;
 pub mod power;

@@ -28,6 +28,8 @@ pub enum TestName {
     PeakWindow,
     /// Gaps of two runs that are too alike.
     Restart,
+    /// Clients whose gaps all return in another run.
+    Partners,
 }
 
 impl TestName {
@@ -44,6 +46,7 @@ impl TestName {
             TestName::Phase => "phase",
             TestName::PeakWindow => "peak window",
             TestName::Restart => "restart independence",
+            TestName::Partners => "partners",
         }
     }
 }

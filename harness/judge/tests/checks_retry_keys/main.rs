@@ -4,6 +4,7 @@
 mod detection;
 mod doubts;
 mod edges;
+mod fresh;
 mod judged;
 mod law;
 mod scenarios;

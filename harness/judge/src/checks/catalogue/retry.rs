@@ -74,6 +74,27 @@ pub const R3: &CheckInfo = &CheckInfo {
     scenario: "retry-herd",
 };
 
+/// R4 RestartIndependence.
+pub const R4: &CheckInfo = &CheckInfo {
+    id: "R4",
+    name: "RestartIndependence",
+    tier: Tier::Two,
+    promise: "a service that was restarted draws its waits anew, so that replicas and restarts do not repeat each other",
+    measure: "the gaps of two herds of payments, before and after the service was killed and started again, as shares of \
+        their declared intervals: the Kolmogorov distance of the two pools, in which order plays no part; and the payments \
+        whose gaps all return, each within 10 ms, in one payment of the other herd",
+    rule: "the distance is above the exact critical value (5/300 for 300 against 300 gaps), and no more payments have a \
+        partner in the other herd than chance explains",
+    false_alarm: "at most 1e-7: half of it for the distance, by counting lattice paths exactly (the limit law of the \
+        textbook is 200 times too small here), half for the partners, by a binomial bound that holds for any noise",
+    inconclusive: "fewer than 60 payments on either side, a pause above the noise bound, a law without jitter, payments \
+        that draw alike within one herd already (see R2), or noise that would have torn repeated draws apart",
+    bug_classes: &[
+        "a generator seeded with a constant, or not at all: independent within the process, the same after every start",
+    ],
+    scenario: "retry-restart",
+};
+
 /// R6 RetryableOnly; it covers R7 UnsafeMethodNotRetried.
 pub const R6: &CheckInfo = &CheckInfo {
     id: "R6",

@@ -6,7 +6,7 @@ use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R1;
 use crate::checks::support::{Case, Request, Tally, attempt_line, failed, failure, requests, strays, succeeded};
-use crate::evidence::{Attempt, Evidence, Joined};
+use crate::evidence::{At, Attempt, Evidence, Joined};
 use crate::finding::Line;
 use crate::promise::{Failure, RetryPolicy};
 
@@ -52,7 +52,8 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str) -> Finding {
         return case.did_not_run("`waves` or `herd`");
     }
     let mut sorted = Sorted::default();
-    asked.iter().for_each(|r| sorted.sort(r, policy, &asked, &joined));
+    let together = together(&asked);
+    asked.iter().zip(together).for_each(|(r, together)| sorted.sort(r, policy, together, &joined));
     let mut tally = Tally::default();
     sorted.tally(policy, asked.len(), &mut tally);
     strangers(&joined, policy, asked.len(), &mut tally);
@@ -80,10 +81,10 @@ struct Sorted<'j, 'r, 'a> {
 }
 
 impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
-    fn sort(&mut self, r: &'r Request<'j, 'a>, policy: &RetryPolicy, all: &[Request<'j, 'a>], joined: &Joined<'_>) {
+    fn sort(&mut self, r: &'r Request<'j, 'a>, policy: &RetryPolicy, together: bool, joined: &Joined<'_>) {
         let most = policy.attempts as usize;
         // Whose connection was refused is only known when no other request ran.
-        let crowded = !r.refused.is_empty() && all.iter().any(|o| overlaps(r, o));
+        let crowded = !r.refused.is_empty() && together;
         let tries = if crowded { r.attempts.len() } else { r.tries() };
         *self.by_count.entry(tries).or_default() += 1;
         if let Some(at) = after_success(&r.attempts) {
@@ -176,9 +177,20 @@ fn strangers(joined: &Joined<'_>, policy: &RetryPolicy, asked: usize, tally: &mu
     }
 }
 
-fn overlaps(one: &Request<'_, '_>, other: &Request<'_, '_>) -> bool {
-    let (a, b) = (one.outcome, other.outcome);
-    a.seq != b.seq && a.sent < b.ended && b.sent < a.ended
+/// For each request, given in the order they were sent, whether another one ran at the same time.
+fn together(asked: &[Request<'_, '_>]) -> Vec<bool> {
+    let mut latest: Option<At> = None;
+    let before = asked.iter().map(|r| {
+        let ran = latest.is_some_and(|end| end > r.outcome.sent);
+        latest = latest.max(Some(r.outcome.ended));
+        ran
+    });
+    // Among those sent later the next one is the first that may have begun in time.
+    let next = asked.iter().skip(1).map(|r| Some(r.outcome.sent)).chain([None]);
+    before
+        .zip(asked.iter().zip(next))
+        .map(|(ran, (r, next))| ran || next.is_some_and(|n| n < r.outcome.ended))
+        .collect()
 }
 
 /// The first attempt that arrived after another one of the request had been answered with success.

@@ -3,13 +3,14 @@
 //!
 //! The witness is the proxy in front of the dependency. Counting checks ([`bounded_attempts`],
 //! [`retries_only_the_retryable`], [`key_is_stable`], [`payload_is_stable`]) hold on any machine and cannot fail a correct
-//! service by chance. Timing checks ([`backoff_law`], [`no_herd`]) are judged within the declared noise bound, and say
-//! inconclusive when the canary measured a longer pause, or none ran.
+//! service by chance. Timing checks ([`backoff_law`], [`no_herd`], [`draws_anew`]) are judged within the declared
+//! noise bound, and say inconclusive when the canary measured a longer pause, or none ran.
 
 mod after;
 mod bounded;
 mod budget;
 mod deadline;
+mod fresh;
 mod gaps;
 mod herd;
 mod key;
@@ -26,6 +27,7 @@ pub use after::retry_after_is_honoured;
 pub use bounded::bounded_attempts;
 pub use budget::budget_holds;
 pub use deadline::deadline_and_cancel;
+pub use fresh::draws_anew;
 pub use herd::{excludes_a_herd, no_herd};
 pub use key::key_is_stable;
 pub use law::backoff_law;

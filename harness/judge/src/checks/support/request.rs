@@ -15,7 +15,7 @@ pub(in crate::checks) struct Request<'j, 'a> {
     /// Its attempts, in the order they arrived.
     pub attempts: Vec<&'a Attempt>,
     /// Connections that a fault refused while the request ran: attempts without a name.
-    pub refused: Vec<&'a Connection>,
+    pub refused: &'j [&'a Connection],
     /// Whether the payment has attempts that none of its requests can be named the cause of: it was asked for more than
     /// once and the service hands no trace on.
     pub blurred: bool,
@@ -43,24 +43,26 @@ pub(in crate::checks) fn requests<'j, 'a>(
         if !payment.outcomes.iter().any(|o| wanted(o)) {
             continue;
         }
+        let alone = payment.outcomes.len() == 1;
+        // One request owns all attempts; only of several must each find its own.
         let mut by_trace: HashMap<TraceId, Vec<&'a Attempt>> = HashMap::new();
         let mut untraced = 0;
-        for attempt in &payment.attempts {
-            match attempt.context {
-                Some(c) if payment.outcomes.iter().any(|o| o.context.trace == c.trace) => {
-                    by_trace.entry(c.trace).or_default().push(attempt);
+        if !alone {
+            by_trace.extend(payment.outcomes.iter().map(|o| (o.context.trace, Vec::new())));
+            for attempt in &payment.attempts {
+                match attempt.context.and_then(|c| by_trace.get_mut(&c.trace)) {
+                    Some(own) => own.push(attempt),
+                    None => untraced += 1,
                 }
-                _ => untraced += 1,
             }
         }
-        let alone = payment.outcomes.len() == 1;
         for outcome in payment.outcomes.iter().copied().filter(|o| wanted(o)) {
             let attempts = if alone {
                 payment.attempts.clone()
             } else {
                 by_trace.get(&outcome.context.trace).cloned().unwrap_or_default()
             };
-            let refused = if joined.refused.is_empty() { Vec::new() } else { joined.refused_during(outcome) };
+            let refused = joined.refused_during(outcome);
             found.push(Request { outcome, payment, attempts, refused, blurred: !alone && untraced > 0 });
         }
     }

@@ -10,8 +10,9 @@ const ADVICE: &str = "pass the client's trace context, or its key, on to the dep
 /// payment.
 pub(in crate::checks) fn strays<'a>(joined: &Joined<'a>, (from, to): (At, At)) -> Vec<&'a Attempt> {
     let moves = |a: &&&Attempt| !matches!(a.method.as_str(), "GET" | "HEAD" | "OPTIONS");
-    let inside = |a: &&&Attempt| (from..=to).contains(&a.arrived);
-    joined.orphan_attempts.iter().filter(moves).filter(inside).copied().collect()
+    let all = &joined.orphan_attempts;
+    let (first, end) = (all.partition_point(|a| a.arrived < from), all.partition_point(|a| a.arrived <= to));
+    all[first..end.max(first)].iter().filter(moves).copied().collect()
 }
 
 /// Those between the first send and the last answer of some requests.

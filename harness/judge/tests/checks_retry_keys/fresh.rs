@@ -1,0 +1,158 @@
+//! R4 on services that draw anew after a restart, and on those that repeat themselves.
+
+use judge::checks::{Check, retry};
+use judge::evidence::Evidence;
+use judge::law::Law;
+use judge::promise::{Noise, RetryPolicy};
+use judge::sim::{self, Fleet, Policy};
+use judge::stats::GapTable;
+use judge::{Finding, Ruling};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::judged::LINK;
+use crate::scenarios::{Player, retry_policy};
+use crate::service::{ATTEMPTS, Defect};
+use crate::world::{Fault, MS};
+
+fn r4() -> Check {
+    retry::draws_anew(&retry_policy(), LINK, Noise::default())
+}
+
+fn fleet(policy: Policy, clients: usize) -> Fleet {
+    Fleet { cap: 5.0, ..Fleet::new(policy, clients) }.base(0.2)
+}
+
+/// The scenario as the battery plays it: every attempt fails, a herd before the restart and one after it.
+fn played(herds: &[GapTable; 2]) -> Evidence {
+    let mut p = Player::new("retry-restart", Defect::Sound);
+    let from = p.world.now;
+    for (step, herd) in ["start/1", "start/2"].into_iter().zip(herds) {
+        let orders: Vec<_> = herd.rows().iter().map(|_| p.order()).collect();
+        let (start, service) = (p.world.now, &mut p.service);
+        p.world.step(step, orders.len() as u64, |w| {
+            let mut end = start;
+            for (order, gaps) in orders.iter().zip(herd.rows()) {
+                w.now = start;
+                service.waits = gaps.iter().map(|gap| 1e3 * gap).collect();
+                service.ask(w, step, order, &[], Some(Fault::Status(503)));
+                end = end.max(w.now);
+            }
+            w.now = end;
+        });
+        p.service.restart();
+    }
+    let attempts = herds.iter().map(|h| h.rows().len() * ATTEMPTS).sum::<usize>();
+    p.world.planned(Fault::Status(503), from, attempts as u64);
+    p.world.finish()
+}
+
+fn anew(policy: Policy, clients: usize, seed: u64) -> [GapTable; 2] {
+    [0, 1].map(|i| fleet(policy, clients).observe(2 * seed + i).gaps)
+}
+
+/// The same delays with new noise, after the rows were moved by `arrange`.
+fn again(
+    clients: usize,
+    seed: u64,
+    noise: fn(&mut ChaCha8Rng) -> f64,
+    arrange: fn(&mut Vec<Vec<f64>>),
+) -> [GapTable; 2] {
+    let clean = fleet(Policy::Full, clients).noise(sim::Noise::None).observe(seed).gaps.rows().to_vec();
+    let mut moved = clean.clone();
+    arrange(&mut moved);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed + 1);
+    [clean, moved].map(|mut rows| {
+        rows.iter_mut().flatten().for_each(|gap| *gap += noise(&mut rng));
+        GapTable::new(rows)
+    })
+}
+
+fn typical(rng: &mut ChaCha8Rng) -> f64 {
+    sim::Noise::Typical.draw(rng)
+}
+
+/// A quiet machine: between 1 and 3 ms.
+fn quiet(rng: &mut ChaCha8Rng) -> f64 {
+    0.001 + 0.002 * rng.random::<f64>()
+}
+
+fn convicted(finding: &Finding) {
+    assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
+    assert!(finding.bug_class.as_deref().is_some_and(|c| c.contains("seeded with a constant")), "{finding:#?}");
+    assert!(finding.chance.and_then(|c| c.probability()).is_some_and(|p| p <= 1e-7), "{finding:#?}");
+    assert!(!finding.lines.is_empty() && finding.lines.iter().all(|l| l.key.is_some()), "{finding:#?}");
+}
+
+/// Proves that new draws pass and that repeated ones fail, under noise that is large against the base, in the order of
+/// the first run and in the reverse one, for a hundred payments and for twenty.
+#[test]
+fn repeated_draws_are_failed_and_new_ones_passed() {
+    for seed in 0..10 {
+        let sound = r4().judge(&played(&anew(Policy::Full, 100, seed)));
+        assert_eq!(sound.ruling, Ruling::Pass, "{sound:#?}");
+        convicted(&r4().judge(&played(&again(100, seed, typical, |_| ()))));
+        convicted(&r4().judge(&played(&again(100, seed, typical, |rows| rows.reverse()))));
+        convicted(&r4().judge(&played(&again(20, seed, typical, |_| ()))));
+    }
+}
+
+/// Proves that draws which return in other payments than before, as from one generator that all requests share, are seen
+/// by the pooled distance where no payment has a partner.
+#[test]
+fn draws_that_change_hands_are_seen_by_the_pool() {
+    let rotate = |rows: &mut Vec<Vec<f64>>| {
+        let old = rows.clone();
+        let n = old.len();
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = (0..row.len()).map(|k| old[(i + 7 * k) % n][k]).collect();
+        }
+    };
+    let finding = r4().judge(&played(&again(100, 3, quiet, rotate)));
+    convicted(&finding);
+    assert!(finding.headline.contains("differ by"), "{}", finding.headline);
+}
+
+/// Proves that what repeats within one start is left to R2: without jitter, with one seed for all, with one draw for all
+/// retries of a payment R4 neither fails nor passes.
+#[test]
+fn a_herd_that_draws_alike_is_not_the_restarts() {
+    for policy in [Policy::FixedExponential, Policy::Immediate, Policy::SharedSeed, Policy::OneDrawPerClient] {
+        let finding = r4().judge(&played(&anew(policy, 100, 4)));
+        assert_eq!(finding.ruling, Ruling::Inconclusive, "{policy}: {finding:#?}");
+        assert!(finding.advice.is_some_and(|a| a.contains("R2")), "{policy}");
+    }
+}
+
+/// Proves every doubt: too few payments, missing gaps, a fault that fired too seldom, no canary, a pause, echoes so late
+/// that a repetition would be torn apart, a law without jitter, and a scenario that did not run.
+#[test]
+fn doubts() {
+    let sound = |clients| played(&anew(Policy::Full, clients, 5));
+    let doubted = |evidence: &Evidence, word: &str| {
+        let finding = r4().judge(evidence);
+        assert_eq!(finding.ruling, Ruling::Inconclusive, "{word}: {finding:#?}");
+        assert!(finding.headline.contains(word) && finding.advice.is_some(), "{word}: {}", finding.headline);
+    };
+    doubted(&sound(40), "only 40 payments");
+    let mut evidence = sound(100);
+    evidence.attempts.retain(|a| a.ordinal < ATTEMPTS as u32);
+    doubted(&evidence, "gaps of start/1 are missing");
+    let mut evidence = sound(100);
+    evidence.faults[0].fired -= 1;
+    doubted(&evidence, "struck");
+    let mut evidence = sound(100);
+    evidence.canary.clear();
+    doubted(&evidence, "no canary");
+    let mut evidence = sound(100);
+    evidence.canary[0].max_ns = 61 * MS;
+    doubted(&evidence, "paused");
+    evidence.canary[0] = judge::evidence::Canary { max_ns: 30 * MS, p99_ns: 20 * MS, ..evidence.canary[0].clone() };
+    doubted(&evidence, "would not show");
+    let mut evidence = sound(100);
+    evidence.outcomes.retain(|o| o.step == "start/1");
+    doubted(&evidence, "did not run");
+    let policy = RetryPolicy { backoff: Law::immediate(), ..retry_policy() };
+    let finding = retry::draws_anew(&policy, LINK, Noise::default()).judge(&sound(100));
+    assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+}
