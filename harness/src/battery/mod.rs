@@ -14,7 +14,9 @@ mod storm;
 pub use breaker::{BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP};
 pub use hung::HUNG;
 pub use idempotency::{DUPLICATES, ONE_EFFECT, RESTART};
-pub use retry::{PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_TABLE};
+pub use retry::{
+    PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_RESTART, RETRY_TABLE,
+};
 pub use scenario::{Scenario, plan};
 pub use steady::STEADY;
 pub use storm::{OVERLOAD, RECOVERY};
@@ -23,6 +25,7 @@ pub use storm::{OVERLOAD, RECOVERY};
 pub static SCENARIOS: &[&Scenario] = &[
     &RECOVERY,
     &RETRY_LAW,
+    &RETRY_RESTART,
     &OVERLOAD,
     &ONE_EFFECT,
     &RETRY_DEADLINE,

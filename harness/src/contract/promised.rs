@@ -60,6 +60,7 @@ impl Contract {
         }
         if promises.retry.as_ref().is_some_and(|r| !judge::checks::retry::excludes_a_herd(r)) {
             note("R3", "a law with jitter: the declared one lets a herd return as one");
+            note("R4", "a law with jitter: the declared one draws nothing that a restart could repeat");
         }
         if promises.breaker.is_some() && self.breaker_endpoint.is_none() {
             note("B12", "[breaker_endpoint]: where the breaker's state can be read, to hold against the wire");
@@ -79,7 +80,7 @@ impl Promises {
         };
         absent(
             self.retry.is_some(),
-            &["R1", "R2", "R3", "R6"],
+            &["R1", "R2", "R3", "R4", "R6"],
             "[promises.retry]: attempts, backoff law, what is retried",
         );
         let retry = self.retry.as_ref();

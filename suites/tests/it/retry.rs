@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use harness::battery::{
-    HUNG, PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_TABLE, Scenario,
+    HUNG, PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_RESTART, RETRY_TABLE,
+    Scenario,
 };
 use harness::judge::law::LawSpec;
 use harness::suite::{Judged, session};
@@ -33,6 +34,12 @@ async fn gaps_follow_the_declared_law(#[case] law: LawSpec) -> Judged {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_herd_disperses() -> Judged {
     session(payments())?.judge(&[&RETRY_HERD]).await
+}
+
+/// Proves that a restart draws the waits anew.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_restart_draws_anew() -> Judged {
+    session(payments())?.judge(&[&RETRY_RESTART]).await
 }
 
 /// Proves that each failure of the table is retried exactly when the contract says so.

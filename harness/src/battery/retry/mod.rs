@@ -6,6 +6,7 @@ mod deadline;
 mod herd;
 mod law;
 mod pushback;
+mod restart;
 mod table;
 
 use judge::checks::{Check, retry};
@@ -21,6 +22,7 @@ pub use deadline::RETRY_DEADLINE;
 pub use herd::RETRY_HERD;
 pub use law::RETRY_LAW;
 pub use pushback::PUSHBACK;
+pub use restart::RETRY_RESTART;
 pub use table::RETRY_TABLE;
 
 /// Whether the service promises to try more than once.

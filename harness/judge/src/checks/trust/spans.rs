@@ -17,7 +17,7 @@ const ONE_SPAN: &str = H3.bug_classes[2];
 const UNMATCHED: f64 = 0.02;
 
 /// Steps after which the harness kills the service: the spans that it had not yet exported die with it.
-const BEFORE_A_KILL: [&str; 3] = ["first", "replay", "accepted"];
+const BEFORE_A_KILL: [&str; 4] = ["first", "replay", "accepted", "start/1"];
 
 type SpanKey = (TraceId, SpanId);
 
