@@ -2,6 +2,7 @@
 
 pub mod breaker;
 pub mod catalogue;
+pub mod degradation;
 pub mod idempotency;
 pub mod retry;
 pub mod storm;

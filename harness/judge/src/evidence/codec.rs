@@ -29,10 +29,6 @@ pub(super) const MAX_LINE_BYTES: usize = 8 << 20;
 /// One line of evidence between header and seal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "attempts are both the largest records and most of them: a box would cost each an allocation"
-)]
 pub enum Record {
     /// A scenario step.
     Step(Step),

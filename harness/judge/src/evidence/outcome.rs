@@ -17,6 +17,9 @@ pub struct Outcome {
     /// Idempotency key that was sent, if one was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// Who asked, where a contract tells callers apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
     /// Trace context that was sent.
     pub context: TraceContext,
     /// SHA-256 of the request body, hexadecimal.
@@ -126,4 +129,10 @@ pub struct ClientReply {
     /// The contract's degradation marker, when it was present.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
+    /// The age that the reply tells of itself, in the service's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub age: Option<String>,
+    /// How the payment stands, in the service's own words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word: Option<String>,
 }

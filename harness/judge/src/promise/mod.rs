@@ -2,8 +2,10 @@
 
 mod breaker;
 mod budget;
+mod degradation;
 mod failure;
 mod idempotency;
+mod keys;
 mod noise;
 mod outcomes;
 mod recovery;
@@ -13,8 +15,10 @@ mod timeout;
 
 pub use breaker::{BreakerMode, BreakerPolicy, BreakerProfile};
 pub use budget::{BudgetPolicy, Deposit};
+pub use degradation::{AgeUnit, DegradationPolicy, Place};
 pub use failure::Failure;
 pub use idempotency::IdempotencyPolicy;
+pub use keys::{AfterTtl, Fingerprint, KeyScope, Memo, PendingReply};
 pub use noise::Noise;
 pub use outcomes::{CallEnd, OutcomeClass, Outcomes};
 pub use recovery::{OverloadPolicy, RecoveryPolicy};

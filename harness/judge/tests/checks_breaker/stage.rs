@@ -274,6 +274,7 @@ impl Stage {
             seq,
             step: step.into(),
             key: Some(format!("key-{seq}")),
+            caller: None,
             context: context(seq + 1),
             payload: "00".into(),
             amount: Some(100),
@@ -359,6 +360,8 @@ fn reply(status: u16) -> ClientReply {
         problem_status: None,
         problem_type: None,
         degraded: None,
+        age: None,
+        word: None,
     }
 }
 

@@ -273,6 +273,7 @@ impl World {
             seq: self.evidence.outcomes.len() as u64,
             step: step.to_owned(),
             key: key.map(str::to_owned),
+            caller: None,
             context: TraceContext { trace, parent },
             payload: format!("pay-{amount}"),
             amount: Some(amount),
@@ -318,6 +319,8 @@ impl Got {
             problem_status: problem.then_some(status),
             problem_type: None,
             degraded: None,
+            age: None,
+            word: None,
         });
         Self { answer, at }
     }

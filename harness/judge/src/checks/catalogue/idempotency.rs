@@ -73,13 +73,15 @@ pub const I4: &CheckInfo = &CheckInfo {
     promise: "a known key with another payload is refused with the declared status, and nothing happens to the \
         original",
     measure: "the answer to the changed payload, calls to the dependency that it caused, and the original's row \
-        before and after",
-    rule: "the declared status as problem details; no call to the dependency; the original's effect unchanged",
+        before and after; where a fingerprint is declared also the answer to the same payload in another spelling",
+    rule: "the declared status as problem details; no call to the dependency; the original's effect unchanged. The same \
+        payload spelt otherwise is the original's answer by a `canonical` fingerprint, and another payload by `bytes`",
     false_alarm: "none: answers and calls are counted",
     inconclusive: "the known key's first payment did not succeed, so that there is nothing to mismatch",
     bug_classes: &[
         "the key alone is looked up: a different payment gets the first one's confirmation",
         "the changed payload overwrites the stored one",
+        "the fingerprint is taken over raw bytes: a client that spells its payload anew is refused its own payment",
     ],
     scenario: "duplicates",
 };
@@ -106,17 +108,20 @@ pub const I6: &CheckInfo = &CheckInfo {
     id: "I6",
     name: "CrashRecovery",
     tier: Tier::One,
-    promise: "a payment that was under way when the service was killed can be finished with its key after the \
-        restart",
+    promise: "a payment that was under way when the service was killed, or when its dependency died, can be finished \
+        with its key afterwards",
     measure: "the service is killed while the bank's answer is held; after the restart the same keys are asked \
-        until answered, at most ten times; effects per key in both books",
-    rule: "every key reaches a success within its tries, with exactly one effect; none stays `in flight` for ever",
-    false_alarm: "none: answers and effects are counted",
+        until answered, ten times or until the declared lease is over; then payments during which the bank dies, before \
+        and after it has accepted them, and their keys once it is back; effects per key in both books",
+    rule: "every key reaches a success within its tries, with exactly one effect; none stays `in flight` for ever, or \
+        for longer than the declared lease",
+    false_alarm: "none: answers and effects are counted, and the lease begins before the kill at the latest",
     inconclusive: "the service was not killed while a payment was held, or did not come up again",
     bug_classes: &[
         "an `in progress` mark without an owner or a lease: the key answers 409 for ever",
         "recovery charges again because the charge was made before the row",
         "recovery draws a new downstream key, so that the bank cannot recognise the payment",
+        "the lease of a dead owner lasts longer than declared",
     ],
     scenario: "restart",
 };

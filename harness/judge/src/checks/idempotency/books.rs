@@ -7,7 +7,7 @@ use crate::evidence::{At, Attempt, BankEntry, Evidence, Joined, LedgerRow, Outco
 use crate::finding::Line;
 
 /// The joined view, with what is known of each book.
-pub(super) struct Books<'a> {
+pub(in crate::checks) struct Books<'a> {
     /// Everything by payment.
     pub joined: Joined<'a>,
     /// When the ledger was read last; `None`: it was not, or before the last request had ended.

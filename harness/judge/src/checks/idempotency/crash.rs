@@ -1,18 +1,19 @@
 //! I6: keys survive the death of the service.
 
 use super::books::{Books, attempt_lines, told_success};
+use super::lease::{dependency_died, killed, overdue, still_leased};
 use super::refusal::calls_during;
 use super::replay::difference;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I6;
 use crate::checks::support::{Case, Request, Tally, attempt_line, note_unjoined, outcome_line, requests, strays_among};
-use crate::evidence::{Evidence, Outcome, Payment};
+use crate::evidence::{At, Evidence, Outcome, Payment};
 use crate::promise::IdempotencyPolicy;
 
 const NO_OWNER: &str = I6.bug_classes[0];
 const CHARGES_AGAIN: &str = I6.bug_classes[1];
-const NEW_KEY: &str = I6.bug_classes[2];
+pub(super) const NEW_KEY: &str = I6.bug_classes[2];
 
 /// **I6** A payment that was under way when the service was killed can be finished with its key after the restart, and a
 /// finished one is still known.
@@ -20,8 +21,10 @@ const NEW_KEY: &str = I6.bug_classes[2];
 /// - *Measure*: payments of the step `first` and their `replay` after a kill; payments of `accepted`, whose bank answer was
 ///   held while the service was killed, and the tries of `recover` after the restart; both books.
 /// - *Test*: `replay` gives the first answer again (status, content type, bytes) without a call; every key of `accepted`
-///   is answered with success within the tries of `recover`; every key has exactly one settled row and one charge.
-/// - *False alarms*: none, answers and effects are counted.
+///   is answered with success within the tries of `recover`, and none is in flight later than the promised lease after the
+///   kill; the keys of `dying/<fate>`, under which the dependency died, are answered with success in `revived/<n>`; every
+///   key has exactly one settled row and one charge.
+/// - *False alarms*: none, answers and effects are counted; the last renewal of a lease comes before the kill.
 /// - *Inconclusive*: nothing was held, the service answered before it was killed, or it did not come up again; the ledger
 ///   was not read afterwards.
 ///
@@ -65,8 +68,14 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
         let what = "no request was answered after the restart: the service did not come up again";
         tally.gap(what, "read the service's log in the run folder");
     } else {
-        accepted.iter().for_each(|r| recovered(r, policy, &books, &mut tally));
+        let at = killed(&accepted);
+        for request in &accepted {
+            recovered(request, (policy, at), &books, &mut tally);
+            let tries: Vec<&Outcome> = recoveries(request.payment).collect();
+            overdue(&tries, evidence, policy, at, &mut tally);
+        }
     }
+    dependency_died(evidence, (policy, link), &books, &mut tally);
     if replays.is_empty() || accepted.is_empty() {
         let missing = if replays.is_empty() { "replay" } else { "accepted" };
         tally.gap(format!("the step `{missing}` did not run"), "run the whole scenario `restart`");
@@ -104,7 +113,12 @@ fn replayed(request: &Request<'_, '_>, books: &Books<'_>, tally: &mut Tally) {
 }
 
 /// A payment that the bank had accepted when the service was killed.
-fn recovered(request: &Request<'_, '_>, policy: &IdempotencyPolicy, books: &Books<'_>, tally: &mut Tally) {
+fn recovered(
+    request: &Request<'_, '_>,
+    (policy, killed): (&IdempotencyPolicy, Option<At>),
+    books: &Books<'_>,
+    tally: &mut Tally,
+) {
     let (payment, name) = (request.payment, request.name());
     let held = request.attempts.iter().any(|a| a.fault.as_ref().is_some_and(|f| f.held.is_some()));
     if !held || request.outcome.reply().is_some() {
@@ -118,7 +132,10 @@ fn recovered(request: &Request<'_, '_>, policy: &IdempotencyPolicy, books: &Book
         tally.gap(format!("nobody asked for {name} again after the restart"), "run the whole scenario `restart`");
         return;
     };
-    if !tries.iter().any(|o| told_success(o)) {
+    if tries.iter().all(|o| !told_success(o)) && still_leased(last, policy, killed) {
+        let what = format!("nobody asked for {name} again after its lease was over");
+        tally.gap(what, "run the whole scenario `restart`");
+    } else if !tries.iter().any(|o| told_success(o)) {
         let stuck = last.status() == Some(policy.in_flight);
         let class = if stuck { NO_OWNER } else { "" };
         let what = format!("{name} was under way at the kill and is still not finished after {} tries", tries.len());
@@ -133,7 +150,7 @@ fn recoveries<'p, 'a>(payment: &'p Payment<'a>) -> impl Iterator<Item = &'a Outc
 }
 
 /// Exactly one effect in both books, where some client was told success.
-fn one_effect(payment: &Payment<'_>, books: &Books<'_>, tally: &mut Tally) {
+pub(super) fn one_effect(payment: &Payment<'_>, books: &Books<'_>, tally: &mut Tally) {
     let (rows, charges) = (payment.rows.len(), payment.charges.len());
     let confirmed = payment.outcomes.iter().any(|o| told_success(o));
     let doubled = rows > 1 || charges > 1;
@@ -157,6 +174,6 @@ fn one_effect(payment: &Payment<'_>, books: &Books<'_>, tally: &mut Tally) {
 }
 
 /// Whether that key differs from the one of the payment's first attempt.
-fn is_new_key(payment: &Payment<'_>, key: Option<&str>) -> bool {
+pub(super) fn is_new_key(payment: &Payment<'_>, key: Option<&str>) -> bool {
     payment.attempts.first().is_some_and(|a| a.key.as_deref() != key)
 }

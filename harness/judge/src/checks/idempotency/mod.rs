@@ -7,12 +7,24 @@
 mod books;
 mod crash;
 mod effect;
+mod expiry;
+mod lease;
+mod memo;
+mod pending;
 mod refusal;
 mod replay;
+mod scope;
+mod spelling;
 mod twins;
 
+pub(super) use books::Books;
 pub use crash::survives_crash;
 pub use effect::exactly_one_effect;
+pub use expiry::key_expires_as_declared;
+pub use memo::failures_are_remembered;
+pub use pending::conflict_is_pending;
+pub(super) use refusal::calls_during;
 pub use refusal::{mismatch_is_rejected, missing_key_is_rejected};
 pub use replay::replay_is_faithful;
+pub use scope::key_belongs_to_caller;
 pub use twins::one_of_many_runs;

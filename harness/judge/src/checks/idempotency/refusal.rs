@@ -1,6 +1,7 @@
 //! I4 and I5: requests that must be refused before anything happens.
 
 use super::books::{Books, asked_amount, attempt_lines, told_success};
+use super::spelling;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::{I4, I5};
@@ -8,7 +9,7 @@ use crate::checks::support::{
     Case, Request, Tally, charge_line, note_unjoined, outcome_line, requests, row_line, strays_among,
 };
 use crate::evidence::{Attempt, Evidence, Outcome};
-use crate::promise::IdempotencyPolicy;
+use crate::promise::{Fingerprint, IdempotencyPolicy};
 
 const KEY_ALONE: &str = I4.bug_classes[0];
 const OVERWRITES: &str = I4.bug_classes[1];
@@ -17,8 +18,10 @@ const MADE_UP: &str = I5.bug_classes[1];
 
 /// **I4** A known key with another payload is refused with the declared status, and nothing happens to the original.
 ///
-/// - *Measure*: the answers of the step `mismatch`, the calls that they caused, the original's row and charge.
-/// - *Test*: the declared status as problem details; no call; one effect, still over the original amount.
+/// - *Measure*: the answers of the step `mismatch`, the calls that they caused, the original's row and charge; where a
+///   fingerprint is promised also the step `respelt`, the original's values in other bytes.
+/// - *Test*: the declared status as problem details; no call; one effect, still over the original amount. By a `canonical`
+///   fingerprint `respelt` is the original's answer without a call, by `bytes` it is refused like any other payload.
 /// - *False alarms*: none, answers and calls are counted.
 /// - *Inconclusive*: the key's first payment did not succeed; no answer; the status is not promised.
 ///
@@ -37,7 +40,7 @@ const MADE_UP: &str = I5.bug_classes[1];
 #[must_use]
 pub fn mismatch_is_rejected(policy: &IdempotencyPolicy, link: &str) -> Check {
     let (policy, link) = (policy.clone(), link.to_owned());
-    Check::new(I4, move |evidence| judge_mismatch(evidence, policy.mismatch, &link))
+    Check::new(I4, move |evidence| judge_mismatch(evidence, &policy, &link))
 }
 
 /// **I5** A payment without a key is refused with the declared status before anything happens.
@@ -65,7 +68,8 @@ pub fn missing_key_is_rejected(policy: &IdempotencyPolicy, link: &str) -> Check 
     Check::new(I5, move |evidence| judge_missing(evidence, policy.missing, &link))
 }
 
-fn judge_mismatch(evidence: &Evidence, status: Option<u16>, link: &str) -> Finding {
+fn judge_mismatch(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding {
+    let status = policy.mismatch;
     let words = status.map_or("not promised".to_owned(), |s| format!("{s} as problem details"));
     let case = Case::new(I4, evidence, link, format!("a known key with another payload: {words}, and no call"));
     let Some(status) = status else {
@@ -92,7 +96,15 @@ fn judge_mismatch(evidence: &Evidence, status: Option<u16>, link: &str) -> Findi
         refused(request, &books, (status, KEY_ALONE), &mut tally);
         original(request, &books, &mut tally);
     }
-    let pass = format!("{} changed payloads were refused with {status}, without a call", tally.judged);
+    let mut pass = format!("{} changed payloads were refused with {status}, without a call", tally.judged);
+    if let Some(fingerprint) = policy.fingerprint {
+        spelling::judge(&books, fingerprint, status, &mut tally);
+        let words = match fingerprint {
+            Fingerprint::Canonical => "the same payload spelt otherwise was the same payment",
+            Fingerprint::Bytes => "the same payload in other bytes was refused as another one",
+        };
+        pass = format!("{pass}; {words}");
+    }
     case.conclude(tally, pass)
 }
 
@@ -172,7 +184,7 @@ fn original(request: &Request<'_, '_>, books: &Books<'_>, tally: &mut Tally) {
 
 /// Calls that a request caused: those of its trace, and where the service hands no trace on, those of its key while it
 /// ran.
-pub(super) fn calls_during<'a>(request: &Request<'_, 'a>) -> Vec<&'a Attempt> {
+pub(in crate::checks) fn calls_during<'a>(request: &Request<'_, 'a>) -> Vec<&'a Attempt> {
     let o = request.outcome;
     let mine = |a: &&&Attempt| match a.context {
         Some(c) if c.trace == o.context.trace => true,

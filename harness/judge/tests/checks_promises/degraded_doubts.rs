@@ -1,0 +1,79 @@
+//! A fallback that nobody saw, or could not have seen, is inconclusive.
+
+use judge::Ruling;
+use judge::evidence::{At, Evidence};
+
+use crate::degraded::{all, g1, g2, g3, g4};
+use crate::degraded_service::{Defect, degradation as played};
+use crate::keys::{passes, unclear};
+use crate::stage::MS;
+
+/// Proves that nothing seen, nothing degraded, and a fault that did not strike are never a pass.
+#[test]
+fn nothing_degraded_is_inconclusive() {
+    let evidence = played(Defect::Sound);
+    for check in all() {
+        unclear(&check, &Evidence::new(evidence.header.clone()), "did not run");
+    }
+    for check in [g1(), g2(), g3()] {
+        unclear(&check, &played(Defect::NeverDegrades), "nothing was degraded");
+    }
+    let mut unfired = evidence;
+    unfired.faults[0].fired = 0;
+    for check in all() {
+        unclear(&check, &unfired, "struck 0 times");
+    }
+}
+
+/// Proves that each check asks for the stretch of time that it judges.
+#[test]
+fn each_check_needs_its_own_steps() {
+    let without = |step: &str| {
+        let mut evidence = played(Defect::Sound);
+        evidence.outcomes.retain(|o| o.step != step);
+        evidence
+    };
+    unclear(&g2(), &without("outage/old"), "after the declared age");
+    unclear(&g3(), &without("fresh"), "after the declared time");
+    unclear(&g4(), &without("outage/ask"), "during the outage");
+    let mut wordless = played(Defect::Sound);
+    for outcome in &mut wordless.outcomes {
+        if let judge::evidence::Answer::Reply(reply) = &mut outcome.answer {
+            reply.word = None;
+        }
+    }
+    unclear(&g4(), &wordless, "no answer called");
+    let mut unread = played(Defect::Sound);
+    unread.ledger.clear();
+    unclear(&g4(), &unread, "ledger");
+}
+
+/// Proves that a pause of the machine turns no sound fallback into a wrong one: answers that came late, and whole
+/// stretches that took a second longer.
+#[test]
+fn pauses_do_not_fail_a_sound_fallback() {
+    let mut late = played(Defect::Sound);
+    for outcome in late.outcomes.iter_mut().filter(|o| o.step == "outage/read") {
+        outcome.ended = At(outcome.ended.0 + 90 * MS);
+    }
+    for check in all() {
+        assert_ne!(check.judge(&late).ruling, Ruling::Fail);
+    }
+    let mut paused = played(Defect::Sound);
+    for outcome in paused.outcomes.iter_mut().filter(|o| o.step == "fresh" || o.step == "recovering") {
+        outcome.ended = At(outcome.ended.0 + 900 * MS);
+    }
+    passes(&g3(), &paused);
+}
+
+/// Proves that calls which nobody can name are taken as news about any payment, so that a service without trace context
+/// is not failed for ages that those calls explain.
+#[test]
+fn nameless_calls_may_be_about_any_payment() {
+    let mut evidence = played(Defect::Sound);
+    for attempt in &mut evidence.attempts {
+        (attempt.context, attempt.key) = (None, None);
+    }
+    passes(&g2(), &evidence);
+    assert_ne!(g3().judge(&evidence).ruling, Ruling::Fail);
+}

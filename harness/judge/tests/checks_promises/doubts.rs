@@ -1,0 +1,131 @@
+//! What proves nothing is inconclusive, and says what to do.
+
+use judge::checks::{Check, idempotency};
+use judge::evidence::{Answer, At, Evidence};
+
+use crate::keys::{LINK, i4, i7, i8, i9, i10, passes, unclear};
+use crate::scenarios::{TTL, conflict, expiry, expiry_at, memo, policy, respelt, scope};
+use crate::service::Defect;
+use crate::stage::MS;
+
+fn all() -> [(Check, Evidence); 5] {
+    [
+        (i4("canonical"), respelt(Defect::Sound, false)),
+        (i7("2xx+4xx"), memo(Defect::Sound)),
+        (i8(), scope(Defect::Sound)),
+        (i9("new"), expiry(Defect::Sound)),
+        (i10(), conflict(Defect::Sound)),
+    ]
+}
+
+/// Proves that evidence without a request, and a promise that was not made, are never a pass.
+#[test]
+fn nothing_seen_is_inconclusive() {
+    for (check, evidence) in all() {
+        unclear(&check, &Evidence::new(evidence.header.clone()), "did not run");
+    }
+    let none = policy(r#""in_flight": 409"#);
+    unclear(&idempotency::failures_are_remembered(&none, LINK), &memo(Defect::Sound), "promised");
+    unclear(&idempotency::key_expires_as_declared(&none, LINK), &expiry(Defect::Sound), "promised");
+    unclear(&idempotency::conflict_is_pending(&none, LINK), &conflict(Defect::Sound), "promised");
+}
+
+/// Proves that the order of the records decides nothing.
+#[test]
+fn the_order_of_records_does_not_matter() {
+    for (check, evidence) in all() {
+        let mut reversed = evidence.clone();
+        reversed.attempts.reverse();
+        reversed.outcomes.reverse();
+        reversed.bank.reverse();
+        reversed.faults.reverse();
+        assert_eq!(check.judge(&evidence), check.judge(&reversed));
+    }
+}
+
+/// Proves that a fault which did not strike as often as planned leaves nothing proved.
+#[test]
+fn a_fault_that_did_not_strike_is_inconclusive() {
+    for (check, mut evidence) in [(i7("2xx+4xx"), memo(Defect::Sound)), (i10(), conflict(Defect::Sound))] {
+        evidence.faults[0].fired = 0;
+        unclear(&check, &evidence, "struck 0 times");
+    }
+    let mut evidence = conflict(Defect::Sound);
+    evidence.attempts.retain(|a| a.fault.is_none());
+    unclear(&i10(), &evidence, "no call of");
+}
+
+/// Proves that a class of failures which the policy treats apart must have been seen.
+#[test]
+fn a_class_of_failures_that_nobody_saw_is_inconclusive() {
+    let mut evidence = memo(Defect::Sound);
+    evidence.outcomes.retain(|o| !o.step.ends_with("/refused"));
+    unclear(&i7("2xx+4xx"), &evidence, "4xx");
+    evidence.outcomes.retain(|o| !o.step.ends_with("/failed"));
+    unclear(&i7("2xx+4xx"), &evidence, "no failure");
+}
+
+/// Proves that requests without an answer are a gap.
+#[test]
+fn requests_without_an_answer_are_inconclusive() {
+    for (check, evidence) in all() {
+        let mut silent = evidence.clone();
+        for outcome in &mut silent.outcomes {
+            outcome.answer = Answer::TimedOut;
+        }
+        let finding = check.judge(&silent);
+        assert_eq!(finding.ruling, judge::Ruling::Inconclusive, "{finding:#?}");
+    }
+}
+
+/// Proves that without a ledger nobody knows how many effects two callers had.
+#[test]
+fn effects_need_the_ledger() {
+    let mut evidence = scope(Defect::Sound);
+    evidence.ledger.clear();
+    unclear(&i8(), &evidence, "ledger");
+    let mut evidence = conflict(Defect::Sound);
+    evidence.ledger.clear();
+    unclear(&i10(), &evidence, "ledger");
+}
+
+/// Proves that a caller's success whose call nobody can name is not held against a sound service.
+#[test]
+fn calls_that_nobody_can_name_are_inconclusive() {
+    let mut evidence = scope(Defect::Sound);
+    let other: Vec<_> = evidence.outcomes.iter().filter(|o| o.step == "other").map(|o| o.context.trace).collect();
+    for attempt in &mut evidence.attempts {
+        if attempt.context.is_some_and(|c| other.contains(&c.trace)) {
+            attempt.context = None;
+            attempt.key = None;
+        }
+    }
+    unclear(&i8(), &evidence, "carry neither");
+}
+
+/// Proves that what lies too near to the end of a key's life is judged neither way: a pause of the machine between the
+/// two instants moves a repetition out of the verdict, and never into the wrong one.
+#[test]
+fn repetitions_near_the_end_of_a_key_are_not_judged() {
+    unclear(&i9("new"), &expiry_at(Defect::Sound, true, TTL - 50 * MS), "surely after");
+    // The late repetitions were answered after the end of the key's life: the others still stand.
+    let mut paused = expiry(Defect::Sound);
+    for outcome in paused.outcomes.iter_mut().filter(|o| o.step == "late") {
+        outcome.ended = At(outcome.ended.0 + TTL);
+    }
+    passes(&i9("new"), &paused);
+    for outcome in paused.outcomes.iter_mut().filter(|o| o.step == "within") {
+        outcome.ended = At(outcome.ended.0 + TTL);
+    }
+    unclear(&i9("new"), &paused, "surely within");
+}
+
+/// Proves that a body which cannot be spelt otherwise is told, not passed.
+#[test]
+fn a_body_that_was_not_spelt_otherwise_is_inconclusive() {
+    let mut evidence = respelt(Defect::Sound, false);
+    for outcome in evidence.outcomes.iter_mut().filter(|o| o.step == "respelt") {
+        outcome.payload = "bytes-100".to_owned();
+    }
+    unclear(&i4("canonical"), &evidence, "not spelt otherwise");
+}
