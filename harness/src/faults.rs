@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chaos_proxy::{Delay, Effect, Fault as Strike, HoldThen, OrdinalRange, Per, Phase, Rule, Schedule, Step, Then};
-use judge::promise::Failure;
+use judge::promise::{Failure, PendingReply};
 
 /// How long the gate of [`Fault::HoldReply`] waits before it lets go by itself: longer than any scenario needs, so that
 /// a hold that is never released shows as one.
@@ -115,6 +115,14 @@ impl Disturbance {
         let planned = steps.iter().filter(|s| **s != Step::Pass).count() as u64;
         let rule = Rule::sequence("", []).schedule(Schedule::Sequence { steps, per, then });
         Self { rule, planned, link: None }
+    }
+
+    /// Answers the first `n` attempts of each key as the dependency does while a call with it still runs.
+    #[must_use]
+    pub fn pending_first(n: u64, reply: &PendingReply) -> Self {
+        let headers = [("content-type".to_owned(), reply.content_type.clone())].into();
+        let effect = Effect::Reply { status: reply.status, headers, body: reply.body.clone(), retry_after: None };
+        Self::of(Strike::at(Phase::Request, effect)).scheduled(Schedule::fail_first(n))
     }
 
     /// Sets which of the attempts it strikes.

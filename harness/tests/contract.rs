@@ -68,7 +68,7 @@ fn a_value_out_of_range_names_its_field() {
         ("build = [\"cargo\"", "build = [\"\"", "service.build"),
         ("\"{bin.dir}/payments\"", "\"a\\u0000\"", "service.command"),
         ("\"PAYMENTS_DEFECT\"", "\"A=B\"", "service.pass_env"),
-        ("PAYMENTS_INSTANCE =", "\"\" =", "service.env"),
+        ("PAYMENTS_LEASE =", "\"\" =", "service.env"),
         ("PAYMENTS_BREAKER = \"off\"", "PAYMENTS_BREAKER = \"\\u0000\"", "isolate.retry.PAYMENTS_BREAKER"),
         ("path = \"/payments\"", "path = \"payments\"", "request.path"),
         ("path = \"/ready\"", "path = \"ready\"", "service.ready.path"),

@@ -4,6 +4,7 @@
 //! in the guide's page on scenarios; the step names there are part of the evidence format.
 
 mod breaker;
+mod degradation;
 mod hung;
 mod idempotency;
 mod retry;
@@ -12,8 +13,9 @@ mod steady;
 mod storm;
 
 pub use breaker::{BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP};
+pub use degradation::DEGRADATION;
 pub use hung::HUNG;
-pub use idempotency::{DUPLICATES, ONE_EFFECT, RESTART};
+pub use idempotency::{BANK_CONFLICT, DUPLICATES, KEY_EXPIRY, KEY_MEMO, KEY_SCOPE, ONE_EFFECT, RESTART};
 pub use retry::{
     PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_RESTART, RETRY_TABLE,
 };
@@ -33,12 +35,17 @@ pub static SCENARIOS: &[&Scenario] = &[
     &BREAKER_RELAPSE,
     &RETRY_TABLE,
     &BREAKER_RECOVERY,
+    &DEGRADATION,
     &RESTART,
     &DUPLICATES,
+    &KEY_MEMO,
+    &KEY_EXPIRY,
+    &BANK_CONFLICT,
     &BREAKER_TRIP,
     &HUNG,
     &RETRY_AFTER,
     &RETRY_HERD,
     &PUSHBACK,
+    &KEY_SCOPE,
     &STEADY,
 ];

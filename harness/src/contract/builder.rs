@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use judge::promise::{BreakerPolicy, IdempotencyPolicy, Noise, RetryPolicy, TimeoutPolicy};
+use judge::promise::{BreakerPolicy, DegradationPolicy, IdempotencyPolicy, Noise, RetryPolicy, TimeoutPolicy};
 
 use super::{Contract, ContractError, Isolate, Link, Promises, Ready, Request, Route, Service, Telemetry, VERSION};
 
@@ -48,6 +48,8 @@ impl Contract {
             key_header: super::default_key_header(),
             timeout: super::default_client_timeout(),
             degraded_header: None,
+            caller_header: None,
+            callers: super::default_callers(),
         };
         Self {
             version: VERSION,
@@ -128,6 +130,13 @@ impl Contract {
     #[must_use]
     pub fn timeout(mut self, policy: TimeoutPolicy) -> Self {
         self.promises.timeout = Some(policy);
+        self
+    }
+
+    /// Promises degraded answers.
+    #[must_use]
+    pub fn degradation(mut self, policy: DegradationPolicy) -> Self {
+        self.promises.degradation = Some(policy);
         self
     }
 

@@ -140,6 +140,12 @@ pub struct Request {
     /// Header that marks a degraded answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded_header: Option<String>,
+    /// Header that names the caller, where keys belong to callers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller_header: Option<String>,
+    /// Its values; the first one is sent with every request that no scenario sends as another caller.
+    #[serde(default = "default_callers")]
+    pub callers: Vec<String>,
 }
 
 /// Where the service keeps its rows.
@@ -243,6 +249,10 @@ pub struct Isolate {
     pub breaker: BTreeMap<String, String>,
     /// While the retry budget is measured, e.g. the breaker switched off and the budget on.
     pub budget: BTreeMap<String, String>,
+    /// While the expiry of keys is measured, e.g. a short life.
+    pub ttl: BTreeMap<String, String>,
+    /// While degraded answers are measured, e.g. the fallback switched on.
+    pub degradation: BTreeMap<String, String>,
 }
 
 fn default_url() -> String {
@@ -259,6 +269,9 @@ fn default_content_type() -> String {
 }
 fn default_key_header() -> String {
     "Idempotency-Key".to_owned()
+}
+pub(crate) fn default_callers() -> Vec<String> {
+    ["a", "b"].map(str::to_owned).into()
 }
 fn default_client_timeout() -> Duration {
     Duration::from_secs(20)

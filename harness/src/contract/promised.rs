@@ -2,7 +2,8 @@
 
 use judge::NotPromised;
 use judge::promise::{
-    BreakerPolicy, Failure, IdempotencyPolicy, OverloadPolicy, RecoveryPolicy, RetryPolicy, TimeoutPolicy,
+    BreakerPolicy, DegradationPolicy, Failure, IdempotencyPolicy, OverloadPolicy, RecoveryPolicy, RetryPolicy,
+    TimeoutPolicy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -30,6 +31,9 @@ pub struct Promises {
     /// How long a client waits at most.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<TimeoutPolicy>,
+    /// Answers while the dependency cannot be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degradation: Option<DegradationPolicy>,
 }
 
 impl Contract {
@@ -101,7 +105,7 @@ impl Promises {
         let keys = self.idempotency.as_ref();
         absent(
             keys.is_some(),
-            &["I1", "I2", "I3", "I4", "I5", "I6"],
+            &["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10"],
             "[promises.idempotency]: what a repeated key is answered",
         );
         let marker = keys.is_none_or(|k| k.replay_marker.is_some());
@@ -121,6 +125,14 @@ impl Promises {
             &["I6"],
             "promises.idempotency.survives_restart: keys outlive the process",
         );
+        for (present, check, what) in keys.into_iter().flat_map(of_keys) {
+            absent(present, &[check], what);
+        }
+        absent(
+            self.degradation.is_some(),
+            &["G1", "G2", "G3", "G4"],
+            "[promises.degradation]: how answers without the dependency are marked, how old they may be",
+        );
         absent(
             self.breaker.is_some(),
             &["B1", "B2", "B3", "B4", "B5", "B6", "B7"],
@@ -137,4 +149,25 @@ impl Promises {
             "[promises.overload]: what is left of the dependency's capacity when more is asked",
         );
     }
+}
+
+/// The parts of the idempotency promise that bring a check of their own: whether it is there, the check, and what to say.
+fn of_keys(keys: &IdempotencyPolicy) -> [(bool, &'static str, &'static str); 6] {
+    let lease = keys.lease.is_some() || !keys.survives_restart;
+    [
+        (
+            keys.fingerprint.is_some(),
+            "I4 spelling",
+            "promises.idempotency.fingerprint: whether spaces and the order of members matter",
+        ),
+        (lease, "I6 lease", "promises.idempotency.lease: how long the key of a dead owner is in flight"),
+        (keys.memo.is_some(), "I7", "promises.idempotency.memo: which failures are answered again"),
+        (!keys.scope.is_empty(), "I8", "promises.idempotency.scope: what a key belongs to"),
+        (keys.ttl.is_some(), "I9", "promises.idempotency.ttl: how long a key is known"),
+        (
+            keys.waits_out.is_some(),
+            "I10",
+            "promises.idempotency.waits_out: how the dependency says that a call still runs",
+        ),
+    ]
 }

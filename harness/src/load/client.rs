@@ -1,18 +1,22 @@
 //! The client: asks once, and records what it saw.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use judge::evidence::{Answer, ClientReply, Outcome, Record, TraceContext};
+use judge::promise::Place;
 use reqwest::Method;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, RETRY_AFTER};
 use sha2::{Digest, Sha256};
 
 use super::order::{Order, OrderSource};
+use super::place::Places;
+use super::spelling::respell;
 use super::target::{Replica, Target};
 use crate::clock::Clock;
+use crate::place::template::{self, TemplateError};
 use crate::rig::Tape;
 
 /// The most bytes of a reply that are read; a longer one is a failed exchange.
@@ -35,8 +39,20 @@ pub struct RequestSpec {
     pub key_header: Option<HeaderName>,
     /// Header that marks a replay.
     pub marker_header: Option<HeaderName>,
-    /// Header that marks a degraded answer.
-    pub degraded_header: Option<HeaderName>,
+    /// Header that names the caller.
+    pub caller_header: Option<HeaderName>,
+    /// Its values.
+    pub callers: Vec<String>,
+    /// What marks a degraded answer: the first of these places that holds something.
+    pub degraded: Vec<Place>,
+    /// Where an answer tells its age.
+    pub age: Option<Place>,
+    /// Where an answer says how the payment stands.
+    pub word: Option<Place>,
+    /// Where an answer gives the payment's identity.
+    pub id: Option<Place>,
+    /// The path of a payment's confirmation, with `{id}`.
+    pub read: Option<String>,
     /// Time after which the outcome is called unknown.
     pub timeout: Duration,
 }
@@ -63,6 +79,16 @@ pub enum ClientError {
     Setup(#[from] reqwest::Error),
 }
 
+/// One request, before it is sent.
+struct Asking<'a> {
+    step: &'a str,
+    order: &'a Order,
+    target: &'a Target,
+    spec: &'a RequestSpec,
+    context: TraceContext,
+    payload: String,
+}
+
 /// A client of the service under test.
 #[derive(Debug)]
 pub struct Client {
@@ -75,6 +101,8 @@ pub struct Client {
     clock: Clock,
     tape: Tape,
     orders: Mutex<OrderSource>,
+    /// The identity that the service gave each key's payment.
+    ids: Mutex<HashMap<String, String>>,
     sent: AtomicU64,
     answered: AtomicU64,
 }
@@ -109,6 +137,7 @@ impl Client {
             clock,
             tape,
             orders,
+            ids: Mutex::default(),
             sent: AtomicU64::new(0),
             answered: AtomicU64::new(0),
         })
@@ -169,22 +198,57 @@ impl Client {
         let spec = self.spec(target)?;
         let context = self.source().context();
         let (request, payload) = self.request(spec, order, &context, target)?;
+        let patience = patience.unwrap_or(spec.timeout);
+        let asked = Asking { step, order, target, spec, context, payload };
+        Ok(self.run(asked, request, patience, leave).await)
+    }
+
+    /// Reads the confirmation of an order once and records the outcome; `None` when no answer has told its identity.
+    ///
+    /// # Errors
+    /// When the request cannot be built. A failed exchange is an outcome, not an error.
+    pub async fn read(&self, step: &str, order: &Order) -> Result<Option<Outcome>, ClientError> {
+        let id = order.key.as_ref().and_then(|key| lock(&self.ids).get(key).cloned());
+        let (Some(read), Some(id)) = (&self.payment.read, id) else { return Ok(None) };
+        let bad = |e: TemplateError| ClientError::BadRequest(format!("promises.degradation.read: {e}"));
+        let path = template::render(read, &[("id".to_owned(), id)].into()).map_err(bad)?;
+        let (context, spec) = (self.source().context(), &self.payment);
+        let headers = headers(&RequestSpec { body: None, key_header: None, ..spec.clone() }, order, &context)?;
+        let request = self.http.request(Method::GET, format!("{}{path}", self.base)).headers(headers);
+        let (target, payload) = (&Target::default(), hex(&Sha256::digest("")));
+        let asked = Asking { step, order, target, spec, context, payload };
+        Ok(Some(self.run(asked, request, spec.timeout, std::future::pending()).await))
+    }
+
+    async fn run(
+        &self,
+        asked: Asking<'_>,
+        request: reqwest::RequestBuilder,
+        patience: Duration,
+        leave: impl Future<Output = ()>,
+    ) -> Outcome {
+        let Asking { step, order, target, spec, context, payload } = asked;
         let seq = self.sent.fetch_add(1, Ordering::Relaxed);
         let sent = self.clock.now();
-        let patience = patience.unwrap_or(spec.timeout);
         // The exchange is dropped before the outcome is noted, and the connection with it.
         let answer = tokio::select! {
             () = leave => Answer::Left,
             asked = tokio::time::timeout(patience, self.exchange(spec, request)) => match asked {
                 Err(_) => Answer::TimedOut,
                 Ok(Err(error)) => Answer::Failed { error },
-                Ok(Ok(reply)) => Answer::Reply(reply),
+                Ok(Ok((reply, id))) => {
+                    if let (Some(key), Some(id)) = (&order.key, id) {
+                        lock(&self.ids).insert(key.clone(), id);
+                    }
+                    Answer::Reply(reply)
+                }
             },
         };
         let outcome = Outcome {
             seq,
             step: step.to_owned(),
             key: order.key.clone().filter(|_| spec.key_header.is_some()),
+            caller: spec.caller_header.as_ref().and_then(|_| spec.callers.get(order.caller)).cloned(),
             context,
             payload,
             amount: (target.route.is_none() || spec.body.is_some()).then_some(order.amount),
@@ -196,7 +260,7 @@ impl Client {
         };
         self.tape.append(Record::Outcome(outcome.clone()));
         self.answered.fetch_add(1, Ordering::Release);
-        Ok(outcome)
+        outcome
     }
 
     fn spec(&self, target: &Target) -> Result<&RequestSpec, ClientError> {
@@ -225,17 +289,23 @@ impl Client {
             None => spec.path.clone(),
         };
         let body = spec.body.as_ref().map(|body| render("request.body", body, order)).transpose()?;
+        let body = body.map(|body| spell(body, order)).transpose()?;
         let payload = hex(&Sha256::digest(body.as_deref().unwrap_or_default().as_bytes()));
         let request = self.http.request(spec.method.clone(), format!("{base}{path}"));
         let request = request.headers(headers(spec, order, context)?);
         Ok((body.into_iter().fold(request, reqwest::RequestBuilder::body), payload))
     }
 
-    fn source(&self) -> std::sync::MutexGuard<'_, OrderSource> {
-        self.orders.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    fn source(&self) -> MutexGuard<'_, OrderSource> {
+        lock(&self.orders)
     }
 
-    async fn exchange(&self, spec: &RequestSpec, request: reqwest::RequestBuilder) -> Result<ClientReply, String> {
+    /// The reply, and the identity that it gives the payment.
+    async fn exchange(
+        &self,
+        spec: &RequestSpec,
+        request: reqwest::RequestBuilder,
+    ) -> Result<(ClientReply, Option<String>), String> {
         let mut response = request.send().await.map_err(|e| chain(&e))?;
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(|e| chain(&e))? {
@@ -260,10 +330,13 @@ fn headers(spec: &RequestSpec, order: &Order, context: &TraceContext) -> Result<
     if let (Some(name), Some(key)) = (&spec.key_header, &order.key) {
         headers.insert(name.clone(), value(key)?);
     }
+    if let (Some(name), Some(caller)) = (&spec.caller_header, spec.callers.get(order.caller)) {
+        headers.insert(name.clone(), value(caller)?);
+    }
     Ok(headers)
 }
 
-fn reply(spec: &RequestSpec, response: &reqwest::Response, body: &[u8]) -> ClientReply {
+fn reply(spec: &RequestSpec, response: &reqwest::Response, body: &[u8]) -> (ClientReply, Option<String>) {
     let header =
         |name: &HeaderName| response.headers().get(name).map(|v| String::from_utf8_lossy(v.as_bytes()).into_owned());
     let content_type = header(&CONTENT_TYPE);
@@ -271,8 +344,10 @@ fn reply(spec: &RequestSpec, response: &reqwest::Response, body: &[u8]) -> Clien
         .as_deref()
         .filter(|t| t.trim_start().to_ascii_lowercase().starts_with("application/problem+json"))
         .and_then(|_| serde_json::from_slice::<serde_json::Value>(body).ok());
+    let places = Places::new(response.headers(), body);
+    let at = |place: &Option<Place>| place.as_ref().and_then(|p| places.text(p));
     let member = |name: &str| problem.as_ref().and_then(|p| p.get(name));
-    ClientReply {
+    let reply = ClientReply {
         status: response.status().as_u16(),
         body_sha256: hex(&Sha256::digest(body)),
         excerpt: String::from_utf8_lossy(&body[..body.len().min(EXCERPT_BYTES)]).into_owned(),
@@ -280,9 +355,25 @@ fn reply(spec: &RequestSpec, response: &reqwest::Response, body: &[u8]) -> Clien
         retry_after: header(&RETRY_AFTER),
         problem_status: member("status").and_then(|s| u16::try_from(s.as_u64()?).ok()),
         problem_type: member("type").and_then(|t| t.as_str().map(str::to_owned)),
-        degraded: spec.degraded_header.as_ref().and_then(header),
+        degraded: spec.degraded.iter().find_map(|p| places.mark(p)),
+        age: at(&spec.age),
+        word: at(&spec.word),
         content_type,
+    };
+    (reply, at(&spec.id))
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The body as it is, or with the same values in another spelling.
+fn spell(body: String, order: &Order) -> Result<String, ClientError> {
+    if !order.respelt {
+        return Ok(body);
     }
+    let bad = || ClientError::BadRequest("request.body is not JSON, and so cannot be spelt in another way".to_owned());
+    respell(&body).ok_or_else(bad)
 }
 
 fn render(field: &str, template: &str, order: &Order) -> Result<String, ClientError> {

@@ -6,10 +6,13 @@
 
 mod client;
 mod order;
+mod place;
 mod plan;
+mod spelling;
 mod target;
 
 pub use client::{Client, ClientError, MAX_REPLY_BYTES, RequestSpec};
 pub use order::{Order, OrderSource, fnv1a};
 pub use plan::{Asked, Load, Orders, Shape};
+pub use spelling::respell;
 pub use target::{Replica, Target};

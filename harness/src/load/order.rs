@@ -13,6 +13,10 @@ pub struct Order {
     pub amount: i64,
     /// Free text, unique per order.
     pub reference: String,
+    /// Who asks: the position in the contract's list of callers.
+    pub caller: usize,
+    /// Whether the body is spelt in another way: other spaces and order of members, the same values.
+    pub respelt: bool,
 }
 
 impl Order {
@@ -20,6 +24,18 @@ impl Order {
     #[must_use]
     pub fn with_other_amount(&self) -> Self {
         Self { amount: self.amount + 1, ..self.clone() }
+    }
+
+    /// The same order by another caller.
+    #[must_use]
+    pub fn by_caller(&self, caller: usize) -> Self {
+        Self { caller, ..self.clone() }
+    }
+
+    /// The same order, spelt in another way.
+    #[must_use]
+    pub fn respelt(&self) -> Self {
+        Self { respelt: true, ..self.clone() }
     }
 
     /// The same order without a key.
@@ -50,7 +66,7 @@ impl OrderSource {
         self.rng.fill_bytes(&mut bytes);
         let key = uuid::Builder::from_random_bytes(bytes).into_uuid().to_string();
         let amount = self.rng.random_range(100..100_000);
-        Order { key: Some(key), amount, reference: format!("order-{}", self.made) }
+        Order { key: Some(key), amount, reference: format!("order-{}", self.made), caller: 0, respelt: false }
     }
 
     /// A fresh trace context.

@@ -8,7 +8,7 @@ use judge::evidence::{At, NoteWeight, Record, Step};
 use super::window::Window;
 use super::{Rig, RigError};
 use crate::faults::{Disturbance, Fault};
-use crate::load::{Asked, Load, Orders};
+use crate::load::{Asked, Load, Order, Orders};
 
 /// The longest that a held call waits for the others to be answered.
 const HOLD: Duration = Duration::from_secs(2);
@@ -134,6 +134,26 @@ impl Rig {
         let from = self.now();
         self.wait_until(from + time).await;
         self.step(step.to_owned(), from, 0);
+    }
+
+    /// Reads the confirmations of these orders again and again, a pause after each round, as long as a round can begin
+    /// before `end`; at least one round. Orders for which the service gave no identity are left out.
+    ///
+    /// # Errors
+    /// When requests cannot be built.
+    pub async fn read_until(&self, step: &str, orders: &[Order], end: At, pause: Duration) -> Result<(), RigError> {
+        let (from, mut sent) = (self.now(), 0);
+        loop {
+            for order in orders {
+                sent += u64::from(self.client.read(step, order).await?.is_some());
+            }
+            if self.now() + pause >= end {
+                break;
+            }
+            tokio::time::sleep(pause).await;
+        }
+        self.step(step.to_owned(), from, sent);
+        Ok(())
     }
 
     /// The failure instant of the last attempt that reached the proxy: what opened the breaker, if it is open.

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 use chaos_proxy::Proxy;
 use judge::evidence::{At, Header};
-use judge::promise::{BreakerPolicy, IdempotencyPolicy, RetryPolicy};
+use judge::promise::{BreakerPolicy, DegradationPolicy, IdempotencyPolicy, RetryPolicy};
 use mock_bank::Bank;
 use tokio::sync::Mutex;
 
@@ -174,6 +174,15 @@ impl Rig {
     pub fn breaker_policy(&self) -> Result<&BreakerPolicy, RigError> {
         let policy = self.spec.contract.promises.breaker.as_ref();
         policy.ok_or(RigError::NotPromised { promise: "[promises.breaker]" })
+    }
+
+    /// The promise of degraded answers.
+    ///
+    /// # Errors
+    /// When the contract makes none.
+    pub fn degradation_policy(&self) -> Result<&DegradationPolicy, RigError> {
+        let policy = self.spec.contract.promises.degradation.as_ref();
+        policy.ok_or(RigError::NotPromised { promise: "[promises.degradation]" })
     }
 
     /// What has been recorded so far.

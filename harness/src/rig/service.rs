@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use judge::evidence::BreakerState;
+use judge::promise::Place;
 use reqwest::Method;
 use reqwest::header::HeaderName;
 
@@ -40,6 +41,8 @@ impl Player<'_> {
             Isolation::Retry => Some(("isolate.retry".to_owned(), &spec.contract.isolate.retry)),
             Isolation::Breaker => Some(("isolate.breaker".to_owned(), &spec.contract.isolate.breaker)),
             Isolation::Budget => Some(("isolate.budget".to_owned(), &spec.contract.isolate.budget)),
+            Isolation::Ttl => Some(("isolate.ttl".to_owned(), &spec.contract.isolate.ttl)),
+            Isolation::Degradation => Some(("isolate.degradation".to_owned(), &spec.contract.isolate.degradation)),
         };
         for (table, env) in [(format!("{table}.env"), &service.env)].into_iter().chain(isolate) {
             for (name, value) in env {
@@ -67,7 +70,8 @@ pub(crate) fn working_directory(contract: &Contract, cwd: Option<String>) -> Opt
 pub(super) fn request(contract: &Contract) -> Result<RequestSpec, RigError> {
     let request = &contract.request;
     let marker = contract.promises.idempotency.as_ref().and_then(|i| i.replay_marker.as_deref());
-    let degraded = request.degraded_header.as_deref();
+    let degradation = contract.promises.degradation.as_ref();
+    let degraded = request.degraded_header.as_ref().map(|d| Place::Header(d.clone()));
     Ok(RequestSpec {
         method: method("request.method", &request.method)?,
         path: request.path.clone(),
@@ -75,7 +79,13 @@ pub(super) fn request(contract: &Contract) -> Result<RequestSpec, RigError> {
         content_type: request.content_type.clone(),
         key_header: Some(header("request.key_header", &request.key_header)?),
         marker_header: marker.map(|m| header("promises.idempotency.replay_marker", m)).transpose()?,
-        degraded_header: degraded.map(|d| header("request.degraded_header", d)).transpose()?,
+        caller_header: request.caller_header.as_deref().map(|c| header("request.caller_header", c)).transpose()?,
+        callers: request.callers.clone(),
+        degraded: degraded.into_iter().chain(degradation.map(|d| d.marker.clone())).collect(),
+        age: degradation.map(|d| d.age.clone()),
+        word: degradation.map(|d| d.status.clone()),
+        id: degradation.map(|d| d.id.clone()),
+        read: degradation.map(|d| d.read.clone()),
         timeout: request.timeout,
     })
 }

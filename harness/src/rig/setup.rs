@@ -19,6 +19,10 @@ pub enum Isolation {
     Breaker,
     /// The retry budget: `[isolate.budget]`.
     Budget,
+    /// The expiry of keys: `[isolate.ttl]`.
+    Ttl,
+    /// Degraded answers: `[isolate.degradation]`.
+    Degradation,
 }
 
 /// One scenario to be: whose, which, with what seed, recorded where.

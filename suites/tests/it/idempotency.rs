@@ -1,6 +1,6 @@
 //! Idempotency keys: one effect, the original answer, whatever the network does.
 
-use harness::battery::{DUPLICATES, ONE_EFFECT, RESTART, Scenario};
+use harness::battery::{BANK_CONFLICT, DUPLICATES, KEY_EXPIRY, KEY_MEMO, KEY_SCOPE, ONE_EFFECT, RESTART, Scenario};
 use harness::faults::Fault;
 use harness::judge::checks::{idempotency, retry};
 use harness::load::Load;
@@ -64,6 +64,10 @@ async fn the_third_attempt_is_the_same_payment() -> Judged {
 #[rstest]
 #[case::every_fault_point(&ONE_EFFECT)]
 #[case::concurrent_duplicates(&DUPLICATES)]
+#[case::memory_of_failures(&KEY_MEMO)]
+#[case::two_callers(&KEY_SCOPE)]
+#[case::expiry(&KEY_EXPIRY)]
+#[case::conflict_at_the_bank(&BANK_CONFLICT)]
 #[case::kill_and_restart(&RESTART)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_key_pays_once(#[case] scenario: &'static Scenario) -> Judged {

@@ -2,6 +2,7 @@
 //! compute, and the harness's lanes keep the timed ones apart.
 
 mod breaker;
+mod degradation;
 mod detection;
 mod idempotency;
 mod python;

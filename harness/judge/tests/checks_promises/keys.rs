@@ -64,7 +64,7 @@ fn memory_is_judged_by_the_declared_policy() {
         for (declared, declared_from) in services {
             if declared == kept_by {
                 let finding = passes(&i7(declared), &evidence);
-                assert!(finding.headline.contains('6'), "{}", finding.headline);
+                assert!(finding.headline.contains('4'), "{}", finding.headline);
             } else {
                 fails(&i7(declared), &evidence, Some(if forgets_from < declared_from { forgotten } else { kept }));
             }

@@ -159,6 +159,7 @@ impl Stage {
         let kinds = [BankEntryKind::Arrival, BankEntryKind::Charge, BankEntryKind::Reply];
         for kind in kinds.into_iter().filter(|k| !(replayed && *k == BankEntryKind::Charge)) {
             self.evidence.bank.push(BankEntry {
+                link: None,
                 seq: self.evidence.bank.len() as u64,
                 at: At(at),
                 kind,
@@ -200,6 +201,8 @@ impl Stage {
             step: step.to_owned(),
             key: Some(ask.key.clone()),
             caller: ask.caller.map(str::to_owned),
+            route: None,
+            replica: None,
             context: TraceContext { trace, parent },
             payload: ask.payload.clone(),
             amount: Some(ask.amount),

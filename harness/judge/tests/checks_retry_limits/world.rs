@@ -175,6 +175,7 @@ impl World {
             seq: self.evidence.outcomes.len() as u64,
             step: step.to_owned(),
             key: Some(key(p)),
+            caller: None,
             context: TraceContext { trace: p.trace, parent },
             payload: "pay".to_owned(),
             amount: Some(100),
@@ -199,6 +200,8 @@ pub fn reply(status: u16) -> Answer {
         problem_status: None,
         problem_type: None,
         degraded: None,
+        age: None,
+        word: None,
     })
 }
 

@@ -82,6 +82,8 @@ pub fn payment(evidence: &mut Evidence, step: &str, sent: u64, tries: &[Try]) {
         problem_status: None,
         problem_type: None,
         degraded: None,
+        age: None,
+        word: None,
     };
     let (step, payload, answer) = (step.to_owned(), String::new(), Answer::Reply(reply));
     let (sent, ended) = (At(sent), At(ended));
@@ -89,6 +91,7 @@ pub fn payment(evidence: &mut Evidence, step: &str, sent: u64, tries: &[Try]) {
         seq: n,
         step,
         key,
+        caller: None,
         context,
         payload,
         amount: Some(1),

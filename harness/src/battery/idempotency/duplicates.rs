@@ -39,6 +39,9 @@ async fn run(rig: &Rig) -> Result<(), RigError> {
         let other = orders.iter().take(3).map(Order::with_other_amount).collect();
         rig.drive(Load::again("mismatch", other)).await?;
     }
+    if policy.fingerprint.is_some() {
+        rig.drive(Load::again("respelt", orders.iter().take(3).map(Order::respelt).collect())).await?;
+    }
     if policy.missing.is_some() {
         let none = (0..3).map(|_| rig.fresh_order().without_key()).collect();
         rig.drive(Load::again("missing", none)).await?;

@@ -1,7 +1,9 @@
 //! How the service is started and asked.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+use reqwest::header::HeaderValue;
 
 use super::super::{Contract, Request, Service, VERSION};
 use super::rules::{command, header, media_type, method, no_nul, path, require, template, timeout, variable};
@@ -21,6 +23,8 @@ pub(super) fn check(contract: &Contract) -> Checked {
     require(telemetry.spans || !telemetry.resend_count, "telemetry.resend_count", || {
         "needs `telemetry.spans = true`: without spans nothing tells of resends".to_owned()
     })?;
+    environment("isolate.ttl", &contract.isolate.ttl)?;
+    environment("isolate.degradation", &contract.isolate.degradation)?;
     let eps = contract.noise.eps;
     require((Duration::from_millis(1)..=Duration::from_secs(1)).contains(&eps), "noise.eps", || {
         format!("is {eps:?}; a bound from 1ms to 1s can be declared")
@@ -57,7 +61,13 @@ fn request(request: &Request) -> Checked {
     media_type("request.content_type", &request.content_type)?;
     header("request.key_header", &request.key_header)?;
     timeout("request.timeout", request.timeout)?;
-    request.degraded_header.as_deref().map_or(Ok(()), |name| header("request.degraded_header", name))
+    request.degraded_header.as_deref().map_or(Ok(()), |name| header("request.degraded_header", name))?;
+    request.caller_header.as_deref().map_or(Ok(()), |name| header("request.caller_header", name))?;
+    let distinct: BTreeSet<_> = request.callers.iter().collect();
+    let usable = request.callers.iter().all(|c| !c.is_empty() && HeaderValue::from_str(c).is_ok());
+    require(usable && distinct.len() == request.callers.len() && distinct.len() >= 2, "request.callers", || {
+        "must hold two or more different values of the caller header".to_owned()
+    })
 }
 
 fn environment(table: &str, env: &BTreeMap<String, String>) -> Checked {

@@ -1,6 +1,8 @@
 //! What a well-formed contract must also fulfil.
 
+mod degradation;
 mod fields;
+mod keys;
 mod limits;
 mod promises;
 mod rules;
@@ -16,7 +18,11 @@ type Checked = Result<(), Problem>;
 impl Contract {
     /// Checks what the syntax cannot.
     pub(super) fn validate(&self, origin: &str) -> Result<(), ContractError> {
-        fields::check(self).and_then(|()| promises::check(&self.promises)).map_err(|p| invalid(origin, p))
+        fields::check(self)
+            .and_then(|()| promises::check(&self.promises))
+            .and_then(|()| keys::check(self))
+            .and_then(|()| degradation::check(self))
+            .map_err(|p| invalid(origin, p))
     }
 
     /// Checks what only the place of the file can tell. A copy in a run folder lies elsewhere, so this is not part of

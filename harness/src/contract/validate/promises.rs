@@ -92,6 +92,6 @@ fn breaker(breaker: &BreakerPolicy) -> Checked {
     })
 }
 
-fn error_status(field: &str, status: u16) -> Checked {
+pub(super) fn error_status(field: &str, status: u16) -> Checked {
     require((400..=599).contains(&status), field, || format!("is {status}; give a status from 400 to 599"))
 }

@@ -11,7 +11,7 @@ use super::is_failed_by;
 #[case::breaker_per_request("breaker-per-request", "B1", &[], &[&BREAKER_TRIP, &BREAKER_RECOVERY])]
 #[case::open_calls_through("open-calls-through", "B2", &["B3"], &[&BREAKER_TRIP])]
 #[case::breaker_open_too_short("breaker-open-too-short", "B3", &[], &[&BREAKER_RECOVERY])]
-#[case::never_half_opens("never-half-opens", "B3", &["B4", "B7"], &[&BREAKER_RECOVERY])]
+#[case::never_half_opens("never-half-opens", "B3", &["B4", "B7", "G3"], &[&BREAKER_RECOVERY])]
 #[case::many_probes("many-probes", "B4", &[], &[&BREAKER_RECOVERY, &BREAKER_TRIP])]
 #[case::probe_failure_closes("probe-failure-closes", "B5", &[], &[&BREAKER_RELAPSE])]
 #[case::counter_not_reset("counter-not-reset", "B6", &[], &[&BREAKER_RECOVERY])]

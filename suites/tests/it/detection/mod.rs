@@ -1,6 +1,7 @@
 //! Proof of detection: each named defect is failed by the check that owns it, and by no unrelated one. One file a family.
 
 mod breaker;
+mod degradation;
 mod idempotency;
 mod retry;
 mod row;
@@ -75,6 +76,7 @@ fn every_defect_has_its_case() {
         include_str!("idempotency.rs"),
         include_str!("breaker.rs"),
         include_str!("storm.rs"),
+        include_str!("degradation.rs"),
     ]
     .concat();
     for line in listed.lines() {

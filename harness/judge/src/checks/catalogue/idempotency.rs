@@ -75,7 +75,7 @@ pub const I4: &CheckInfo = &CheckInfo {
     measure: "the answer to the changed payload, calls to the dependency that it caused, and the original's row \
         before and after; where a fingerprint is declared also the answer to the same payload in another spelling",
     rule: "the declared status as problem details; no call to the dependency; the original's effect unchanged. The same \
-        payload spelt otherwise is the original's answer by a `canonical` fingerprint, and another payload by `bytes`",
+        payload spelt otherwise is a success by a `canonical` fingerprint, and another payload by `bytes`",
     false_alarm: "none: answers and calls are counted",
     inconclusive: "the known key's first payment did not succeed, so that there is nothing to mismatch",
     bug_classes: &[

@@ -11,7 +11,7 @@ pub const I7: &CheckInfo = &CheckInfo {
     measure: "payments that succeed, that the dependency refuses and that it fails; each key once more when the \
         dependency is well again: its answer, and the calls that it caused",
     rule: "by the class of the first answer: a remembered one comes back with the same status, content type and bytes \
-        and without a call; after one that is not remembered the repetition calls the dependency",
+        and without a call; after one that is not remembered the repetition calls the dependency. Successes are for I3",
     false_alarm: "none: answers and calls are counted",
     inconclusive: "no failure reached the client, or none of a class that the policy treats apart; a repetition without \
         an answer; a fault that struck less often than planned",
@@ -31,7 +31,7 @@ pub const I8: &CheckInfo = &CheckInfo {
     promise: "a key belongs to its caller: the same key from another caller is another payment",
     measure: "the same keys sent by two callers, with the same and with another payload: answers, calls and effects of each",
     rule: "the second caller is answered for its own payment: a success with a call of its own, no replay of the \
-        other's answer, no conflict, no mismatch; one effect for each caller; each caller's repetition is its own answer",
+        other's answer, no conflict, no mismatch; one effect for each caller; no repetition gets the other caller's answer",
     false_alarm: "none: answers, calls and effects are counted",
     inconclusive: "the first caller's payment did not succeed, or a request has no answer",
     bug_classes: &[
@@ -49,7 +49,7 @@ pub const I9: &CheckInfo = &CheckInfo {
     tier: Tier::Two,
     promise: "a key is known for as long as declared; after that a repetition has a new effect only if the contract says so",
     measure: "keys repeated at once, late within their declared life, and after it: answers, calls and effects",
-    rule: "a repetition that ended within the declared life of its key is the original's answer without a call; one that \
+    rule: "a repetition that ended within the declared life of its key has no new effect; one that \
         was sent after it is a new payment where the contract says `new`, and has no effect where it does not",
     false_alarm: "none: what lies between both bounds is not judged, so that no pause of the machine matters",
     inconclusive: "the originals did not succeed; no repetition was surely within the life of its key, or none surely after it",

@@ -55,7 +55,8 @@ fn judge(evidence: &Evidence, policy: &DegradationPolicy, link: &str) -> Finding
     let (mut oldest_told, mut oldest) = (None, None);
     for seen in &degraded {
         let name = seen.request.name();
-        let told = seen.reply().and_then(|r| r.age.as_deref());
+        // What carries no marker tells no age of a kept answer: G1's affair, but for its being too old.
+        let told = seen.reply().filter(|r| r.degraded.is_some()).and_then(|r| r.age.as_deref());
         let age = told.map(|text| policy.age_unit.read(text));
         let least = view.least_age(seen);
         oldest = oldest.max(least);

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use super::books::{Books, attempt_lines, told_success};
 use super::refusal::calls_during;
-use super::replay::difference;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I9;
 use crate::checks::support::{Case, Request, Tally, ms, note_unjoined, outcome_line, requests, strays_among};
-use crate::evidence::{Evidence, Outcome};
+use crate::evidence::{Attempt, BankEntry, Evidence, Outcome};
 use crate::promise::{AfterTtl, IdempotencyPolicy};
 
 const EARLY: &str = I9.bug_classes[0];
@@ -19,8 +18,8 @@ const UNDECLARED: &str = I9.bug_classes[2];
 /// **I9** A key is known for as long as declared; after that a repetition has a new effect only where the contract says so.
 ///
 /// - *Measure*: the steps `within`, `late` and `expired`, whose keys succeeded in `first`: answers and calls.
-/// - *Test*: a repetition that *ended* before the first request was sent plus the declared time is the first answer, without
-///   a call. One that was *sent* after the first answer plus the declared time and the noise bound makes a call of its own
+/// - *Test*: a repetition that *ended* before the first request was sent plus the declared time makes no call under another
+///   key and has no charge of its own. One that was *sent* after the first answer plus the declared time and the noise bound makes a call of its own
 ///   where the contract says `new`, and makes none where it does not.
 /// - *False alarms*: none. Whatever lies between both bounds is not judged, so that a pause of the machine changes nothing.
 /// - *Inconclusive*: originals without a success; no repetition surely within, or none surely after; no time is promised.
@@ -119,19 +118,27 @@ fn age(first: &Outcome, again: &Outcome, ttl: Duration, eps: Duration) -> Age {
     }
 }
 
+/// Calls of a repetition that are about another payment than the original: under another key, or with a charge of their own.
+/// What is asked again under the same key moves nothing, and is for I3 to judge.
+fn new_effect<'a>(request: &Request<'_, 'a>, first: &Outcome) -> Vec<&'a Attempt> {
+    let payment = request.payment;
+    let calls = calls_during(request);
+    let trace = |c: &&BankEntry| c.context.is_some_and(|c| c.trace == request.outcome.context.trace);
+    let charged = payment.charges.iter().any(|c| trace(c));
+    let before: Vec<_> = payment.attempts.iter().filter(|a| a.arrived <= first.ended).map(|a| &a.key).collect();
+    let renamed = calls.iter().any(|c| c.key.is_some() && !before.contains(&&c.key));
+    if charged || renamed { calls } else { Vec::new() }
+}
+
 fn known(request: &Request<'_, '_>, first: &Outcome, ttl: Duration, tally: &mut Tally) {
     let (again, name) = (request.outcome, request.name());
     let old = ms(again.ended.since(first.sent));
-    let calls = calls_during(request);
-    let differs = first.reply().zip(again.reply()).and_then(|(a, b)| difference(a, b));
-    let mut lines = vec![outcome_line(first, "the original"), outcome_line(again, &format!("{old} later at most"))];
+    let calls = new_effect(request, first);
     if !calls.is_empty() {
+        let mut lines = vec![outcome_line(first, "the original"), outcome_line(again, &format!("{old} later at most"))];
         lines.extend(attempt_lines(&calls));
         let what = format!("the key {name} was {old} old at most, of {} declared, and ran again", ms(ttl));
         tally.breach(EARLY, what, lines);
-    } else if let Some((member, _)) = differs {
-        let what = format!("the key {name} was {old} old at most and was answered with another {member}");
-        tally.breach("", what, lines);
     }
 }
 
@@ -148,7 +155,7 @@ fn expired(request: &Request<'_, '_>, first: &Outcome, after: AfterTtl, tally: &
             let what = format!("the key {name} was {old} old at least, and its new payment did not succeed");
             tally.breach("", what, lines);
         }
-        AfterTtl::NoEffect if !calls.is_empty() => {
+        AfterTtl::NoEffect if !new_effect(request, first).is_empty() => {
             lines.extend(attempt_lines(&calls));
             let what = format!("the key {name} had expired, and its repetition called the dependency");
             tally.breach(UNDECLARED, what, lines);

@@ -18,7 +18,7 @@ const ALTERED: &str = I7.bug_classes[2];
 ///
 /// - *Measure*: the steps `first/<case>`, under a fault or none, and `again/<case>` without a fault: the answers of each
 ///   key, and the calls that the repetition caused.
-/// - *Test*: by the class of the *first answer*, whatever the fault was. A remembered one is repeated with its status, content
+/// - *Test*: by the class of the *first answer*, whatever the fault was; successes are left to I3. A remembered one is repeated with its status, content
 ///   type and bytes and without a call. After one that is not remembered the repetition makes a call of its own.
 /// - *False alarms*: none, answers and calls are counted.
 /// - *Inconclusive*: no failure reached the client, or none of a class that the policy treats apart; a request without an
@@ -61,7 +61,10 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     for request in &repeats {
         if let Some(first) = first_answer(request, policy, &mut tally) {
             seen.note(first);
-            repeated(request, first, memo, &joined, &mut tally);
+            // Every policy remembers successes, and whether they come back as they were is for I3 to say.
+            if !told_success(first) {
+                repeated(request, first, memo, &joined, &mut tally);
+            }
         }
     }
     tally.count("repeated successes", seen.successes);
@@ -71,7 +74,10 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     for what in unfired(evidence, link) {
         tally.gap(what, "see that the service calls the dependency through the link that the contract names");
     }
-    let pass = format!("{} keys answered as {words} promises, each by the class of its first answer", tally.judged);
+    let pass = format!(
+        "{} keys with a failure were answered again as {words} promises, each by the class of the first answer",
+        tally.judged
+    );
     case.conclude(tally, pass)
 }
 
@@ -140,8 +146,7 @@ fn repeated(request: &Request<'_, '_>, first: &Outcome, memo: Memo, joined: &Joi
         if !calls.is_empty() {
             let what =
                 format!("{name} was answered {status}, which is remembered, and its repetition called the dependency");
-            let class = if told_success(first) { "" } else { FORGOTTEN };
-            tally.breach(class, what, lines());
+            tally.breach(FORGOTTEN, what, lines());
         } else if let Some((member, _)) = differs {
             let what =
                 format!("{name} was answered {status}, which is remembered, and its repetition has another {member}");

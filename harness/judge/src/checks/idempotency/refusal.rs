@@ -21,7 +21,7 @@ const MADE_UP: &str = I5.bug_classes[1];
 /// - *Measure*: the answers of the step `mismatch`, the calls that they caused, the original's row and charge; where a
 ///   fingerprint is promised also the step `respelt`, the original's values in other bytes.
 /// - *Test*: the declared status as problem details; no call; one effect, still over the original amount. By a `canonical`
-///   fingerprint `respelt` is the original's answer without a call, by `bytes` it is refused like any other payload.
+///   fingerprint `respelt` is a success, by `bytes` it is refused like any other payload.
 /// - *False alarms*: none, answers and calls are counted.
 /// - *Inconclusive*: the key's first payment did not succeed; no answer; the status is not promised.
 ///

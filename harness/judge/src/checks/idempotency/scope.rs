@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::books::{Books, attempt_lines, told_success};
+use super::books::{Books, told_success};
 use super::refusal::calls_during;
 use super::replay::difference;
 use crate::Finding;
@@ -21,7 +21,7 @@ const BARE_KEY: &str = I8.bug_classes[2];
 /// - *Measure*: the steps `first` (one caller), `other` (another caller, the same keys, the same payload and another one)
 ///   and `again` (each caller its own once more); calls by trace; effects by key in both books.
 /// - *Test*: each request of `other` is a success with a call of its own, not marked as a replay; as many settled rows and
-///   charges as callers were told success; each request of `again` is its own caller's answer without a call.
+///   charges as callers were told success; no request of `again` gets the other caller's answer.
 /// - *False alarms*: none, answers, calls and effects are counted.
 /// - *Inconclusive*: the first caller had no success; a request has no answer; calls that join to no request; the ledger was
 ///   not read.
@@ -108,27 +108,23 @@ fn other_caller(request: &Request<'_, '_>, policy: &IdempotencyPolicy, books: &B
     tally.judged += 1;
 }
 
-/// A repetition: its own caller's answer, nobody else's.
+/// A repetition: not the other caller's answer. Whether it is its own one, byte for byte, is for I3 to say.
 fn own_answer(request: &Request<'_, '_>, tally: &mut Tally) {
     let (again, name) = (request.outcome, request.name());
-    let own = request
-        .payment
-        .outcomes
-        .iter()
-        .find(|o| told_success(o) && same_caller(o, again) && o.ended <= again.sent && o.seq != again.seq);
+    let before = || request.payment.outcomes.iter().filter(|o| told_success(o) && o.ended <= again.sent);
+    let own = before().find(|o| same_caller(o, again) && o.seq != again.seq);
     let (Some(own), Some(reply)) = (own, again.reply()) else {
         let advice = "see the other findings first, and give the request a longer timeout in the contract";
         tally.gap(format!("{name} was repeated without a success of its caller before, or has no answer"), advice);
         return;
     };
-    let calls = calls_during(request);
-    let lines = || vec![outcome_line(own, "its own answer"), outcome_line(again, "the repetition")];
-    if let Some((member, _)) = own.reply().and_then(|r| difference(r, reply)) {
-        let what = format!("a caller that repeated {name} got an answer with another {member} than its own");
-        tally.breach(HANDED_OVER, what, lines());
-    } else if !calls.is_empty() {
-        let what = format!("a caller that repeated {name} called the dependency again");
-        tally.breach("", what, lines().into_iter().chain(attempt_lines(&calls)).collect());
+    let is = |o: &Outcome| o.reply().is_some_and(|r| difference(r, reply).is_none());
+    let other = before().find(|o| !same_caller(o, again) && is(o));
+    if let Some(other) = other.filter(|_| !is(own)) {
+        let what = format!("a caller that repeated {name} got the other caller's answer");
+        let own = outcome_line(own, "its own answer");
+        let lines = vec![own, outcome_line(other, "the other caller's"), outcome_line(again, "the repetition")];
+        tally.breach(HANDED_OVER, what, lines);
     }
 }
 

@@ -1,0 +1,78 @@
+//! The promises about keys and degraded answers: what does not fit together says what would.
+
+use harness::battery::SCENARIOS;
+use harness::contract::{Contract, ContractError};
+use harness::judge::promise::{AgeUnit, Memo, Place};
+
+const GOOD: &str = include_str!("../../fixtures/payments/contract.toml");
+
+/// Proves that promises which a run could not test, or which lack what they need, are refused with their field.
+#[test]
+fn promises_that_cannot_be_tested_name_their_field() {
+    let keys = "promises.idempotency";
+    for (good, bad, field) in [
+        ("caller_header = \"X-Caller\"\n", "", format!("{keys}.scope")),
+        ("[\"shop-a\", \"shop-b\"]", "[\"one\"]", "request.callers".to_owned()),
+        ("[\"shop-a\", \"shop-b\"]", "[\"one\", \"one\"]", "request.callers".to_owned()),
+        ("caller_header = \"X-Caller\"", "caller_header = \"Host\"", "request.caller_header".to_owned()),
+        ("ttl = \"1500ms\"\n", "", format!("{keys}.ttl")),
+        ("ttl = \"1500ms\"\n", "ttl = \"24h\"\n", format!("{keys}.ttl")),
+        ("ttl = \"1500ms\"\n", "ttl = \"1ms\"\n", format!("{keys}.ttl")),
+        ("lease = \"2s\"\n", "lease = \"0s\"\n", format!("{keys}.lease")),
+        ("survives_restart = true\n", "", format!("{keys}.lease")),
+        ("mismatch = 422\n", "", format!("{keys}.fingerprint")),
+        ("body = '{{\"amount\": {amount}", "body = '{{\"amount\"= {amount}", format!("{keys}.fingerprint")),
+        ("{ status = 409, body", "{ status = 200, body", format!("{keys}.waits_out.status")),
+        ("{ status = 409, body", "{ content_type = \" \", body", format!("{keys}.waits_out.content_type")),
+        ("read = \"/payments/{id}/", "read = \"/payments/", "promises.degradation.read".to_owned()),
+        ("read = \"/payments/{id}/", "read = \"/payments/{key}/", "promises.degradation.read".to_owned()),
+        ("marker = \"X-Degraded\"", "marker = \"X Degraded\"", "promises.degradation.marker".to_owned()),
+        ("confirmed = [\"confirmed\"]", "confirmed = []", "promises.degradation.confirmed".to_owned()),
+        ("max_age = \"1500ms\"", "max_age = \"1h\"", "promises.degradation.max_age".to_owned()),
+        ("fresh_within = \"1s\"", "fresh_within = \"1ms\"", "promises.degradation.fresh_within".to_owned()),
+    ] {
+        assert!(GOOD.contains(good), "{good}");
+        let error = Contract::parse(&GOOD.replacen(good, bad, 1), "c.toml").expect_err("it is wrong");
+        assert!(matches!(&error, ContractError::Invalid { field: f, .. } if *f == field), "{good} -> {bad}: {error}");
+    }
+}
+
+/// Proves that the words of the contract are read as they are written.
+#[test]
+fn words_are_read_as_written() {
+    let contract = Contract::parse(GOOD, "c.toml").expect("it is right");
+    let (keys, degradation) = (contract.promises.idempotency.as_ref(), contract.promises.degradation.as_ref());
+    assert_eq!(keys.and_then(|k| k.memo), Some(Memo::SuccessesAndRefusals));
+    let degradation = degradation.expect("promised");
+    assert_eq!((&degradation.age, degradation.age_unit), (&Place::Member("/age_ms".to_owned()), AgeUnit::Millis));
+    assert_eq!(degradation.marker, Place::Header("X-Degraded".to_owned()));
+}
+
+/// Proves that each of these promises brings its scenario and its check, and is listed where it is absent.
+#[test]
+fn an_absent_promise_is_listed_and_not_checked() {
+    for (line, check, scenario) in [
+        ("memo = \"2xx+4xx\"\n", "I7", Some("key-memo")),
+        ("scope = [\"caller\"]\n", "I8", Some("key-scope")),
+        ("ttl = \"1500ms\"\nafter_ttl = \"new\"\n", "I9", Some("key-expiry")),
+        (
+            "waits_out = { status = 409, body = '{\"type\":\"urn:mock-bank:key-in-flight\",\"status\":409}' }\n",
+            "I10",
+            Some("bank-conflict"),
+        ),
+        ("lease = \"2s\"\n", "I6 lease", None),
+        ("fingerprint = \"canonical\"\n", "I4 spelling", None),
+    ] {
+        assert!(GOOD.contains(line), "{line}");
+        let without = Contract::parse(&GOOD.replacen(line, "", 1), "c.toml").expect("it is right");
+        let with = Contract::parse(GOOD, "c.toml").expect("it is right");
+        let lists = |c: &Contract| c.not_promised().iter().any(|n| n.checks.iter().any(|c| c == check));
+        let runs = |c: &Contract| SCENARIOS.iter().any(|s| Some(s.name) == scenario && s.applies(c));
+        assert_eq!((lists(&without), lists(&with)), (true, false), "{check}");
+        assert_eq!((runs(&without), runs(&with)), (false, scenario.is_some()), "{check}");
+    }
+    let mut bare = Contract::parse(GOOD, "c.toml").expect("it is right");
+    bare.promises.degradation = None;
+    let listed: Vec<_> = bare.not_promised().into_iter().flat_map(|n| n.checks).collect();
+    assert!(["G1", "G2", "G3", "G4"].iter().all(|g| listed.iter().any(|c| c == g)), "{listed:?}");
+}
