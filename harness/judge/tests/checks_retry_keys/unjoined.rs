@@ -135,7 +135,7 @@ fn a_request_by_another_route_is_no_payment() {
     let (mut ask, mut attempt) = (e.outcomes[0].clone(), e.attempts[0].clone());
     let payments = judge::evidence::Joined::of(&e, LINK).payments.len();
     let mut context = ask.context;
-    context.trace.0[15] ^= 0x5a;
+    context.trace.0[1] ^= 0x5a;
     (ask.context, ask.route, ask.seq) = (context, Some("refund".to_owned()), 9_999);
     (attempt.context, attempt.seq) = (Some(context), 9_999);
     let mut charge = e.bank.iter().find(|b| b.kind == judge::evidence::BankEntryKind::Charge).expect("charged").clone();
