@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use super::{ScenarioError, ScenarioFile};
-use crate::contract::{Contract, Promises};
+use crate::contract::{Contract, Promises, Telemetry};
 use crate::place_in_text::{Place, nearest};
 
 /// Far beyond any scenario: a larger file is a mistaken path.
@@ -62,7 +62,9 @@ impl ScenarioFile {
             contract.request.timeout = timeout;
         }
         // Spans that no check of the scenario reads are not waited for.
-        contract.telemetry.spans &= self.checks.iter().any(|c| c == "H3");
+        if !self.checks.iter().any(|c| c == "H3") {
+            contract.telemetry = Telemetry::default();
+        }
         self.fits(&contract)?;
         let contract = with_env(contract, &self.service.env);
         contract.validated().map_err(|source| ScenarioError::Contract { origin: self.name.clone(), source })
