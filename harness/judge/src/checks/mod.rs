@@ -43,7 +43,8 @@ impl Check {
     /// never sealed, because its run was killed, also turns a failure into inconclusive: what is missing might acquit.
     #[must_use]
     pub fn judge(&self, evidence: &Evidence) -> Finding {
-        let mut finding = (self.run)(evidence);
+        let evidence = evidence.ordered();
+        let mut finding = (self.run)(&evidence);
         if !evidence.sealed && finding.ruling == Ruling::Fail {
             finding.ruling = Ruling::Inconclusive;
             finding.headline = format!("would fail, but the run was ended before it was over: {}", finding.headline);
@@ -64,7 +65,8 @@ impl Check {
 /// Judges one scenario's evidence by several checks.
 #[must_use]
 pub fn judge(evidence: &Evidence, checks: &[Check]) -> Verdict {
-    let findings = checks.iter().map(|c| c.judge(evidence)).collect();
+    let evidence = evidence.ordered();
+    let findings = checks.iter().map(|c| c.judge(&evidence)).collect();
     let h = &evidence.header;
     Verdict::of(&h.run, &h.service, h.seed, &h.placement, findings)
 }

@@ -5,24 +5,29 @@ mod codec;
 mod ids;
 mod joined;
 mod ledger;
+mod merge;
+mod order;
 mod outcome;
 mod setting;
 mod span;
 mod time;
+mod version;
 mod wire;
 mod writer;
 
 use serde::{Deserialize, Serialize};
 
 pub use breaker::{BreakerReading, BreakerState};
-pub use codec::{CodecError, FORMAT, ReadReport, Record, VERSION, read, read_tolerant, write};
+pub use codec::{CodecError, MAX_BAD_LINES, ReadReport, Record, read, read_tolerant, write};
 pub use ids::{IdError, SpanId, TraceContext, TraceId};
 pub use joined::{Joined, Payment};
 pub use ledger::{BankEntry, BankEntryKind, LedgerReading, LedgerRow};
+pub use merge::MergeError;
 pub use outcome::{Answer, ClientReply, Outcome};
 pub use setting::{Canary, EdgeChange, FaultEdge, FaultKind, FaultWindow, Note, NoteWeight, Step};
 pub use span::{Span, SpanEvent, SpanKind};
 pub use time::{At, TimeBase};
+pub use version::{FORMAT, MINOR, VERSION};
 pub use wire::{Attempt, Body, Connection, ConnectionEnd, Delivery, End, Reply, Struck, Upstream};
 pub use writer::EvidenceWriter;
 
@@ -47,7 +52,8 @@ pub struct Header {
     pub recorder: String,
 }
 
-/// The sealed evidence of one scenario. The order within each list is the recorder's; checks do not depend on it.
+/// The sealed evidence of one scenario. The order within each list is the recorder's; no finding depends on it
+/// ([`Evidence::ordered`]).
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     /// Who, what, when.

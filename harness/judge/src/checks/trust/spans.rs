@@ -1,6 +1,6 @@
 //! H3: the service's spans tell of the same attempts as the wire.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::Finding;
 use crate::checks::Check;
@@ -91,7 +91,8 @@ struct Witness<'a> {
 impl<'a> Witness<'a> {
     fn of(evidence: &'a Evidence, attempts: &[&'a Attempt], traces: &HashSet<TraceId>) -> Self {
         let client = evidence.spans.iter().filter(|s| s.kind == SpanKind::Client);
-        let spans: HashMap<SpanKey, &Span> = client.map(|s| ((s.trace, s.span), s)).collect();
+        // In the order of identities, so that lines about them are.
+        let spans: BTreeMap<SpanKey, &Span> = client.map(|s| ((s.trace, s.span), s)).collect();
         let mut matched: Vec<(&Attempt, &Span)> = Vec::new();
         let mut named: HashSet<SpanKey> = HashSet::new();
         let mut sharing = 0;
