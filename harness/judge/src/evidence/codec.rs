@@ -1,7 +1,7 @@
 //! Evidence on disk: JSON lines. The first line is the header with format and version, the last one the seal.
 //!
 //! ```text
-//! {"format":"harness-evidence","version":1,"header":{...}}
+//! {"format":"harness-evidence","version":1,"minor":1,"header":{...}}
 //! {"attempt":{...}}
 //! {"seal":{"records":1,"sha256":"..."}}
 //! ```
@@ -9,20 +9,18 @@
 //! A file without a seal is what a killed run leaves: [`read_tolerant`] takes every whole line of it and says what is
 //! missing; [`read`] insists on the seal.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::version::{Head, VERSION, count_unknown, unknown_field, unknown_note, unknown_record};
 use super::{
-    Attempt, BankEntry, BreakerReading, Canary, Connection, Evidence, FaultEdge, FaultWindow, Header, LedgerReading,
-    Note, NoteWeight, Outcome, Span, Step, time::At, writer::EvidenceWriter,
+    Attempt, BankEntry, BreakerReading, Canary, Connection, Evidence, FaultEdge, FaultWindow, LedgerReading, Note,
+    NoteWeight, Outcome, Span, Step, time::At, writer::EvidenceWriter,
 };
 
-/// The format's name.
-pub const FORMAT: &str = "harness-evidence";
-/// The version this build writes; it reads every version up to this one.
-pub const VERSION: u32 = 1;
 /// A longer line is refused: it cannot come from a recorder of ours, whose bodies and excerpts are bounded.
 pub(super) const MAX_LINE_BYTES: usize = 8 << 20;
 
@@ -54,13 +52,6 @@ pub enum Record {
     Canary(Canary),
     /// A note.
     Note(Note),
-}
-
-#[derive(Serialize, Deserialize)]
-pub(super) struct Head {
-    pub(super) format: String,
-    pub(super) version: u32,
-    pub(super) header: Header,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,16 +99,25 @@ pub enum CodecError {
     },
 }
 
-/// What a tolerant read left out.
+/// What was read, and what was left out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadReport {
-    /// Records read.
+    /// Records read, those included that only a later harness knows.
     pub records: u64,
     /// Whether a fitting seal closed the file.
     pub sealed: bool,
-    /// Numbers of the lines (from 1) that were not records, with the reason; at most 100 are kept.
+    /// The minor of the format that the file was written in; 0 when it names none.
+    pub minor: u32,
+    /// Records of a later minor that hold what this build does not know, by kind (`audit`) or field (`attempt.colour`).
+    pub unknown: BTreeMap<String, u64>,
+    /// How many lines were not records.
+    pub bad: u64,
+    /// Their numbers (from 1), with the reason; at most [`MAX_BAD_LINES`] are kept.
     pub bad_lines: Vec<(u64, String)>,
 }
+
+/// The most bad lines that a report names; the others are counted.
+pub const MAX_BAD_LINES: usize = 100;
 
 /// Writes evidence, header first and seal last.
 ///
@@ -141,7 +141,7 @@ pub fn write(evidence: &Evidence, out: &mut impl Write) -> Result<(), CodecError
     if evidence.sealed { writer.seal() } else { writer.leave_unsealed() }.map(drop)
 }
 
-/// Reads sealed evidence.
+/// Reads sealed evidence. What a later minor of the format added is left out, with a spoiling note.
 ///
 /// # Errors
 /// When the stream fails, a line is not a record, or the seal is missing or does not fit.
@@ -157,7 +157,11 @@ pub fn read(input: impl BufRead) -> Result<Evidence, CodecError> {
 pub fn read_tolerant(input: impl BufRead) -> Result<(Evidence, ReadReport), CodecError> {
     let (mut evidence, report) = read_lines(input, false)?;
     let mut spoil = |code: &str, text: String| {
-        evidence.notes.push(Note { at: At(0), weight: NoteWeight::Spoils, code: code.to_owned(), text });
+        let note = Note { at: At(0), weight: NoteWeight::Spoils, code: code.to_owned(), text };
+        // Evidence that was read and written again says it already.
+        if !evidence.notes.contains(&note) {
+            evidence.notes.push(note);
+        }
     };
     if !report.sealed {
         spoil("unsealed", "the run ended before its evidence was sealed: records may be missing".to_owned());
@@ -165,80 +169,131 @@ pub fn read_tolerant(input: impl BufRead) -> Result<(Evidence, ReadReport), Code
     for (line, reason) in &report.bad_lines {
         spoil("bad-line", format!("line {line} was left out: {reason}"));
     }
+    let unnamed = report.bad - report.bad_lines.len() as u64;
+    if unnamed > 0 {
+        spoil("bad-line", format!("{unnamed} more lines were left out"));
+    }
     Ok((evidence, report))
 }
 
 fn read_lines(mut input: impl BufRead, strict: bool) -> Result<(Evidence, ReadReport), CodecError> {
-    let mut digest = Sha256::new();
     let mut line = Vec::new();
-    next_line(&mut input, &mut line)?;
-    let mut evidence = Evidence::new(head(&line)?.header);
+    if !next_line(&mut input, &mut line)? {
+        return Err(too_long(1));
+    }
+    let head = Head::read(&line)?;
+    let newer = head.is_newer();
+    let mut reading = Reading { strict, newer, report: ReadReport { minor: head.minor, ..ReadReport::default() } };
+    let mut evidence = Evidence::new(head.header);
+    let mut digest = Sha256::new();
     digest.update(&line);
-    let mut report = ReadReport::default();
+    // A seal closes the file: whatever follows one, or a seal that does not fit, leaves it without any.
+    let mut unsealable = false;
     for number in 2_u64.. {
-        if next_line(&mut input, &mut line)? == 0 {
+        let whole = next_line(&mut input, &mut line)?;
+        if line.is_empty() {
             break;
         }
-        if report.sealed {
-            report.sealed = false;
-            bad(&mut report, strict, number, "a record after the seal".to_owned())?;
+        if std::mem::take(&mut reading.report.sealed) {
+            unsealable = true;
+            reading.bad(number, "a record after the seal".to_owned())?;
         }
-        if let Ok(found) = serde_json::from_slice::<SealLine>(&line) {
-            report.sealed =
-                found.seal.records == report.records && found.seal.sha256 == hex(&digest.clone().finalize());
-            if !report.sealed && strict {
-                return Err(CodecError::BrokenSeal { records: report.records });
+        if !whole {
+            unsealable = true;
+            reading.too_long(number)?;
+        } else if let Ok(SealLine { seal }) = serde_json::from_slice(&line) {
+            let records = reading.report.records;
+            let fits = seal.records == records && seal.sha256 == hex(&digest.clone().finalize());
+            if !fits && strict {
+                return Err(CodecError::BrokenSeal { records });
             }
-            continue;
+            unsealable |= !fits;
+            reading.report.sealed = !unsealable;
+        } else {
+            digest.update(&line);
+            reading.record(&line, number, &mut evidence)?;
         }
-        digest.update(&line);
-        match serde_json::from_slice::<Record>(&line) {
+    }
+    evidence.sealed = reading.report.sealed;
+    evidence.notes.extend(unknown_note(&reading.report.unknown, reading.report.minor));
+    Ok((evidence, reading.report))
+}
+
+/// A read under way.
+struct Reading {
+    /// Whether a line that is no record is an error.
+    strict: bool,
+    /// Whether a later harness wrote the file.
+    newer: bool,
+    report: ReadReport,
+}
+
+impl Reading {
+    fn record(&mut self, line: &[u8], number: u64, evidence: &mut Evidence) -> Result<(), CodecError> {
+        let unknown = match serde_json::from_slice::<Record>(line) {
             Ok(record) => {
-                report.records += 1;
+                let unknown = self.newer.then(|| unknown_field(line, &record)).flatten();
                 evidence.push(record);
+                unknown
             }
-            Err(error) => bad(&mut report, strict, number, error.to_string())?,
+            Err(error) => match self.newer.then(|| unknown_record(line)).flatten() {
+                Some(kind) => Some(kind),
+                None => return self.bad(number, error.to_string()),
+            },
+        };
+        self.report.records += 1;
+        if let Some(what) = unknown {
+            count_unknown(&mut self.report.unknown, what);
+        }
+        Ok(())
+    }
+
+    fn too_long(&mut self, line: u64) -> Result<(), CodecError> {
+        if self.strict { Err(too_long(line)) } else { self.bad(line, LONG.to_owned()) }
+    }
+
+    fn bad(&mut self, line: u64, reason: String) -> Result<(), CodecError> {
+        if self.strict {
+            return Err(CodecError::BadLine { line, reason });
+        }
+        self.report.bad += 1;
+        if self.report.bad_lines.len() < MAX_BAD_LINES {
+            self.report.bad_lines.push((line, reason));
+        }
+        Ok(())
+    }
+}
+
+const LONG: &str = "it is longer than 8 MiB, which no recorder writes";
+
+fn too_long(line: u64) -> CodecError {
+    CodecError::BadLine { line, reason: LONG.to_owned() }
+}
+
+/// Reads one line with its newline into `line`, which is empty at the end. Of a line that is too long it keeps the beginning,
+/// skips the rest and returns false.
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<bool, CodecError> {
+    line.clear();
+    let mut bounded = io::Read::take(&mut *input, MAX_LINE_BYTES as u64 + 1);
+    let n = bounded.read_until(b'\n', line)?;
+    if n <= MAX_LINE_BYTES {
+        return Ok(true);
+    }
+    while !line.ends_with(b"\n") {
+        let rest = input.fill_buf()?;
+        if rest.is_empty() {
+            break;
+        }
+        let (taken, last) = match rest.iter().position(|b| *b == b'\n') {
+            Some(at) => (at + 1, true),
+            None => (rest.len(), false),
+        };
+        input.consume(taken);
+        if last {
+            break;
         }
     }
-    evidence.sealed = report.sealed;
-    Ok((evidence, report))
-}
-
-fn bad(report: &mut ReadReport, strict: bool, line: u64, reason: String) -> Result<(), CodecError> {
-    if strict {
-        return Err(CodecError::BadLine { line, reason });
-    }
-    if report.bad_lines.len() < 100 {
-        report.bad_lines.push((line, reason));
-    }
-    Ok(())
-}
-
-fn head(line: &[u8]) -> Result<Head, CodecError> {
-    #[derive(Deserialize)]
-    struct Probe {
-        format: String,
-        version: u32,
-    }
-    let probe: Probe = serde_json::from_slice(line).map_err(|e| CodecError::NotEvidence(e.to_string()))?;
-    if probe.format != FORMAT {
-        return Err(CodecError::NotEvidence(format!("its format is `{}`", probe.format)));
-    }
-    if probe.version > VERSION {
-        return Err(CodecError::TooNew { found: probe.version });
-    }
-    serde_json::from_slice(line).map_err(|e| CodecError::NotEvidence(e.to_string()))
-}
-
-/// Reads one line with its newline into `line`; returns its length, 0 at the end.
-fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<usize, CodecError> {
-    line.clear();
-    let mut bounded = io::Read::take(input, MAX_LINE_BYTES as u64 + 1);
-    let n = bounded.read_until(b'\n', line)?;
-    if n > MAX_LINE_BYTES {
-        return Err(CodecError::Io(io::Error::other(format!("a line is longer than {MAX_LINE_BYTES} bytes"))));
-    }
-    Ok(n)
+    Ok(false)
 }
 
 pub(super) fn hex(bytes: &[u8]) -> String {

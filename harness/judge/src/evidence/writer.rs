@@ -6,7 +6,8 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::Header;
-use super::codec::{CodecError, FORMAT, Head, MAX_LINE_BYTES, Record, Seal, SealLine, VERSION, hex};
+use super::codec::{CodecError, MAX_LINE_BYTES, Record, Seal, SealLine, hex};
+use super::version::Head;
 
 /// Writes the lines of one evidence: header, then records, then the seal over all of them.
 ///
@@ -44,7 +45,7 @@ impl<W: Write> EvidenceWriter<W> {
     /// When the stream fails.
     pub fn begin(out: W, header: &Header) -> Result<Self, CodecError> {
         let mut writer = Self { out, digest: Sha256::new(), records: 0 };
-        writer.line(&Head { format: FORMAT.to_owned(), version: VERSION, header: header.clone() })?;
+        writer.line(&Head::new(header.clone()))?;
         Ok(writer)
     }
 

@@ -1,0 +1,5 @@
+//! The evidence format as it is documented, and as it was.
+
+mod page;
+mod samples;
+mod versions;
