@@ -5,8 +5,8 @@ use judge::checks::{Check, breaker};
 use judge::evidence::Evidence;
 use judge::promise::{BreakerMode, BreakerPolicy, Noise};
 
-use crate::machine::Defect;
-use crate::stage::{Bank, EPS_MS, MS, Stage, part};
+use super::machine::Defect;
+use super::stage::{Bank, EPS_MS, MS, Stage, part};
 
 const FAILING: Bank = Bank::Status(500);
 

@@ -8,7 +8,7 @@ use judge::promise::{BreakerPolicy, CallEnd, Failure, OutcomeClass};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::machine::{Defect, Machine, Result, State, Ticket};
+use super::machine::{Defect, Machine, Result, State, Ticket};
 
 pub const MS: u64 = 1_000_000;
 pub const EPS_MS: u64 = 60;

@@ -4,8 +4,8 @@ use judge::evidence::Evidence;
 use judge::promise::{Failure, IdempotencyPolicy, RetryPolicy};
 use judge::sim::{Fleet, Policy};
 
-use crate::service::{Defect, Order, Service};
-use crate::world::{Fault, MS, World};
+use super::service::{Defect, Order, Service};
+use super::world::{Fault, MS, World};
 
 /// What the service promises.
 pub fn retry_policy() -> RetryPolicy {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use judge::evidence::{LedgerRow, TraceId};
 
-use crate::world::{Call, Ended, Fault, Got, MS, World};
+use super::world::{Call, Ended, Fault, Got, MS, World};
 
 /// A way to be wrong; `Sound` is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use crate::checks::catalogue::{B3, class};
 use crate::promise::{BreakerPolicy, Noise};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
-use super::period::{Period, Trip, reopened};
+use super::period::{Period, Trip, open_again, reopened};
 use super::view::{Call, Hit, View, ms, named, variant};
 
 /// **B3** The breaker stays open for the declared time, and no longer.
@@ -72,8 +72,11 @@ fn tally(view: &View<'_>, policy: &BreakerPolicy, eps: Duration) -> (Tally, Vec<
             tally.gap(format!("{early}: no call was sent in the second half of the open time"));
         }
         judge(view, &period, step, true, eps, (&mut tally, &mut spans));
+        let fate = named("fate", x);
+        if open_again(policy).is_none() && view.step(&fate).next().is_some() {
+            tally.gap(format!("{fate}: a growth of {} makes no length of time of the open time", policy.growth));
+        }
         if let Some(second) = reopened(view, policy, x) {
-            let fate = named("fate", x);
             // A hanging probe may lock the breaker: that is B7's to say. Without any rejection it never reopened:
             // B5's.
             let again = view.calls.iter().find(|c| c.rejected() && c.outcome.sent >= second.from());

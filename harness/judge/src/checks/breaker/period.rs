@@ -38,10 +38,9 @@ impl Period<'_> {
     }
 }
 
-/// The open time after that many failed probes in a row.
-pub(super) fn open_time(policy: &BreakerPolicy, failed_probes: i32) -> Duration {
-    let seconds = policy.open.as_secs_f64() * policy.growth.powi(failed_probes);
-    Duration::try_from_secs_f64(seconds).unwrap_or(policy.open)
+/// The open time after a failed probe; `None` when the declared growth makes no length of time of it.
+pub(super) fn open_again(policy: &BreakerPolicy) -> Option<Duration> {
+    Duration::try_from_secs_f64(policy.open.as_secs_f64() * policy.growth).ok()
 }
 
 /// A trip step up to its first rejected call.
@@ -85,11 +84,13 @@ pub(super) fn opens_after(view: &View<'_>) -> usize {
     view.steps("trip").first().map_or(0, |step| Trip::of(view, step).hits_before().len())
 }
 
-/// The period that began with the failed call of `fate/x`, when its call arrived and failed.
+/// The period that began with the failed call of `fate/x`, when its call arrived and failed and the promise says how long
+/// it lasts.
 pub(super) fn reopened<'a>(view: &View<'a>, policy: &BreakerPolicy, x: &str) -> Option<Period<'a>> {
     let fate = named("fate", x);
     let cause = view.step(&fate).flat_map(|c| c.hits.iter()).max_by_key(|h| h.ended).copied()?;
-    (!cause.ok).then(|| Period { cause, open: open_time(policy, 1) })
+    let open = open_again(policy)?;
+    (!cause.ok).then_some(Period { cause, open })
 }
 
 /// The period that the wire shows to run when `step` begins: the call before it was rejected, and the last thing that
@@ -101,5 +102,6 @@ pub(super) fn running_at<'a>(view: &View<'a>, policy: &BreakerPolicy, step: &str
     }
     let cause = view.last_hit_before(begin)?;
     let relapsed = view.step(&named("fate", variant(step))).any(|c| c.hits.iter().any(|h| h.ended == cause.ended));
-    Some(Period { cause, open: open_time(policy, i32::from(relapsed)) })
+    let open = if relapsed { open_again(policy)? } else { policy.open };
+    Some(Period { cause, open })
 }

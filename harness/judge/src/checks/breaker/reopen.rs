@@ -39,7 +39,10 @@ pub fn probe_failure_reopens(policy: &BreakerPolicy, link: &str, noise: Noise) -
         let view = View::of(evidence, &link, &policy);
         let (tally, calls) = tally(&view, &policy, noise.eps);
         let words = Words {
-            promise: format!("a failed probe opens the breaker again for {}", ms(super::period::open_time(&policy, 1))),
+            promise: format!(
+                "a failed probe opens the breaker again for {}",
+                super::period::open_again(&policy).map_or("a time that no clock can hold".to_owned(), ms)
+            ),
             measured: "calls that reached the proxy within the open time that follows a failed probe".to_owned(),
             pass: format!(
                 "opened again after each of {} failed probes: {calls} calls, none reached the dependency",

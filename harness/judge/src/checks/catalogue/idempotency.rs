@@ -56,7 +56,7 @@ pub const I3: &CheckInfo = &CheckInfo {
         calls that reached the proxy for it",
     rule: "the same status, content type and bytes; the marker on replays and only there; no call to the dependency",
     false_alarm: "none: replies are compared byte by byte",
-    inconclusive: "no key was repeated after a success",
+    inconclusive: "no key was repeated after a success; no call was seen on the link",
     bug_classes: &[
         "the reply is rendered again from the row and differs in a field or in its order",
         "a replay is answered with 200 where the original was 201",
@@ -77,7 +77,8 @@ pub const I4: &CheckInfo = &CheckInfo {
     rule: "the declared status as problem details; no call to the dependency; the original's effect unchanged. The same \
         payload spelt otherwise is a success by a `canonical` fingerprint, and another payload by `bytes`",
     false_alarm: "none: answers and calls are counted",
-    inconclusive: "the known key's first payment did not succeed, so that there is nothing to mismatch",
+    inconclusive: "the known key's first payment did not succeed, so that there is nothing to mismatch; no call was \
+        seen on the link; the ledger was not read afterwards",
     bug_classes: &[
         "the key alone is looked up: a different payment gets the first one's confirmation",
         "the changed payload overwrites the stored one",
@@ -95,7 +96,7 @@ pub const I5: &CheckInfo = &CheckInfo {
     measure: "the answer to keyless requests, and calls and effects that they caused",
     rule: "the declared status as problem details; no call to the dependency; no effect",
     false_alarm: "none: answers and calls are counted",
-    inconclusive: "no keyless request was answered",
+    inconclusive: "no keyless request was answered; no call was seen on the link; the ledger was not read afterwards",
     bug_classes: &[
         "a missing key is treated as the empty key, and all keyless payments are one",
         "the service makes up a key, so that the client's retry is a second payment",

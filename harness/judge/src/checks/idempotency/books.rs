@@ -45,6 +45,10 @@ impl<'a> Books<'a> {
                 "give the contract a [ledger], and see that it can be read while the service runs",
             );
         }
+        if !self.journal {
+            let advice = "let the harness play the bank, or give it a journal that can be read";
+            tally.gap("the bank kept no journal", advice);
+        }
     }
 
     /// Effects of one payment: the larger count of both books.

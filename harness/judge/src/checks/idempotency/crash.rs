@@ -26,7 +26,7 @@ pub(super) const NEW_KEY: &str = I6.bug_classes[2];
 ///   key has exactly one settled row and one charge.
 /// - *False alarms*: none, answers and effects are counted; the last renewal of a lease comes before the kill.
 /// - *Inconclusive*: nothing was held, the service answered before it was killed, or it did not come up again; the ledger
-///   was not read afterwards.
+///   was not read afterwards, or the bank kept no journal.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};

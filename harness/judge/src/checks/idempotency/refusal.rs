@@ -6,7 +6,7 @@ use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::{I4, I5};
 use crate::checks::support::{
-    Case, Request, Tally, charge_line, note_unjoined, outcome_line, requests, row_line, strays_among,
+    Case, Request, Tally, charge_line, note_blind, note_unjoined, outcome_line, requests, row_line, strays_among,
 };
 use crate::evidence::{Attempt, Evidence, Outcome};
 use crate::promise::{Fingerprint, IdempotencyPolicy};
@@ -23,7 +23,8 @@ const MADE_UP: &str = I5.bug_classes[1];
 /// - *Test*: the declared status as problem details; no call; one effect, still over the original amount. By a `canonical`
 ///   fingerprint `respelt` is a success, by `bytes` it is refused like any other payload.
 /// - *False alarms*: none, answers and calls are counted.
-/// - *Inconclusive*: the key's first payment did not succeed; no answer; the status is not promised.
+/// - *Inconclusive*: the key's first payment did not succeed; no answer; the status is not promised; no call of the whole
+///   scenario was seen on the link, the ledger was not read after the last request, or the bank kept no journal.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -48,7 +49,8 @@ pub fn mismatch_is_rejected(policy: &IdempotencyPolicy, link: &str) -> Check {
 /// - *Measure*: the answers of the step `missing`, and the calls and effects that they caused.
 /// - *Test*: the declared status as problem details; no call; no row and no charge.
 /// - *False alarms*: none, answers and calls are counted.
-/// - *Inconclusive*: no answer; the status is not promised.
+/// - *Inconclusive*: no answer; the status is not promised; no call of the whole scenario was seen on the link, the
+///   ledger was not read after the last request, or the bank kept no journal.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -96,6 +98,8 @@ fn judge_mismatch(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -
         refused(request, &books, (status, KEY_ALONE), &mut tally);
         original(request, &books, &mut tally);
     }
+    note_blind(&books.joined, &mut tally);
+    books.gaps(&mut tally);
     let mut pass = format!("{} changed payloads were refused with {status}, without a call", tally.judged);
     if let Some(fingerprint) = policy.fingerprint {
         spelling::judge(&books, fingerprint, status, &mut tally);
@@ -140,6 +144,8 @@ fn judge_missing(evidence: &Evidence, status: Option<u16>, link: &str) -> Findin
         let lines = nameless.iter().map(|r| row_line(r, books.read.unwrap_or_default(), "without a key")).collect();
         tally.breach(EMPTY_KEY, format!("{} rows without a key were left behind", nameless.len()), lines);
     }
+    note_blind(&books.joined, &mut tally);
+    books.gaps(&mut tally);
     let pass = format!("{} payments without a key were refused with {status}, without a call", tally.judged);
     case.conclude(tally, pass)
 }

@@ -5,7 +5,7 @@ use super::refusal::calls_during;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I3;
-use crate::checks::support::{Case, Request, Tally, note_unjoined, outcome_line, requests, strays_among};
+use crate::checks::support::{Case, Request, Tally, note_blind, note_unjoined, outcome_line, requests, strays_among};
 use crate::evidence::{ClientReply, Evidence, Joined, Outcome, Payment};
 use crate::finding::Line;
 use crate::promise::IdempotencyPolicy;
@@ -22,7 +22,8 @@ const MARKER: &str = I3.bug_classes[2];
 /// - *Test*: the same status, content type and bytes; the promised marker on replays and not on originals; no call to the
 ///   dependency.
 /// - *False alarms*: none, replies are compared byte by byte.
-/// - *Inconclusive*: no key was repeated after a success; a repetition without an answer.
+/// - *Inconclusive*: no key was repeated after a success; a repetition without an answer; no call of the whole scenario was
+///   seen on the link.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -71,6 +72,7 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     tally.judged = pairs.iter().filter(|(r, _)| r.outcome.reply().is_some()).count();
     tally.count("repetitions", asked.len());
     tally.count("repetitions of a success", pairs.len());
+    note_blind(&joined, &mut tally);
     let unanswered = pairs.len() - tally.judged;
     if unanswered > 0 {
         tally.gap(

@@ -20,7 +20,8 @@ const ENOUGH: f64 = 0.98;
 /// hold such a service to.
 #[must_use]
 pub fn excludes_a_herd(policy: &RetryPolicy) -> bool {
-    (0..policy.attempts.saturating_sub(1) as usize).any(|k| !policy.backoff.is_atom(k))
+    // A law that does not spread its early retries does not spread later ones: ceilings only grow, up to a cap.
+    (0..policy.attempts.saturating_sub(1).min(64) as usize).any(|k| !policy.backoff.is_atom(k))
 }
 
 /// **R3** Clients that failed together do not come back together.

@@ -9,9 +9,12 @@ use crate::law::{Delay, Law};
 /// Cells of a window where memory allows, and at least.
 const FINE: usize = 100;
 const COARSE: usize = 10;
-/// Most cells of a profile, and of the plane that a conditional law needs.
+/// Most cells of one retry's profile, of all retries together, and of the plane that a conditional law needs. Each window
+/// is bounded over all its retries, so that many retries cost time and not only memory.
 const MOST_CELLS: f64 = 4e6;
+const MOST_OF_ALL: f64 = 1e6;
 const MOST_PLANE: f64 = 1e7;
+const MOST_OF_ALL_PLANES: f64 = 3e7;
 
 /// For each retry the probability that it arrives in each cell of time after the common failure.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,11 +33,14 @@ impl Profile {
         if retries == 0 || window.is_zero() {
             return Err(PeakError::Nothing);
         }
-        let reach: f64 = (0..retries).map(|k| law.support(k).1).sum();
+        // So many retries do not fit whatever they wait; the sum over them would take its time to say so.
+        let counted = if retries as f64 > MOST_CELLS { 0 } else { retries };
+        let reach: f64 = (0..counted).map(|k| law.support(k).1).sum();
         let longest = law.support(retries - 1).1;
         let fits = |cell: f64| {
-            let plane = if law.is_conditional() { (reach / cell) * (longest / cell) } else { 0.0 };
-            reach / cell <= MOST_CELLS && plane <= MOST_PLANE
+            let cells = reach / cell;
+            let plane = if law.is_conditional() { cells * (longest / cell) } else { 0.0 };
+            counted > 0 && cells <= MOST_CELLS && plane <= MOST_PLANE && shared(cells, plane, retries)
         };
         let grid =
             [FINE, COARSE].into_iter().map(|n| (n, window.as_secs_f64() / n as f64)).find(|&(_, cell)| fits(cell));
@@ -79,6 +85,12 @@ impl Profile {
             .map(|start| sums.iter().map(|s| s[(start + width).min(cells)] - s[start]).collect())
             .collect()
     }
+}
+
+/// A few retries may each have a long profile; many must share.
+fn shared(cells: f64, plane: f64, retries: usize) -> bool {
+    let n = retries as f64;
+    n < 10.0 || ((cells + n) * n <= MOST_OF_ALL && plane * n <= MOST_OF_ALL_PLANES)
 }
 
 /// `out[i]` = sum of the first i values.

@@ -1,0 +1,20 @@
+//! The judge under attack. Every check of the catalogue is bound to evidence that it passes and evidence that it must
+//! not pass, played by the simulated services of the other suites; properties are then claimed over all of them:
+//! clean evidence never acquits, the order of records decides nothing, what is degenerate proves nothing, and no bytes
+//! make a check panic.
+//!
+//! A check that enters the catalogue joins by a scene in [`scene::SCENES`]; until then `registry` fails.
+
+mod bystanders;
+mod clean;
+mod degenerate;
+mod garbage;
+mod mangle;
+mod merged;
+mod monotone;
+mod order;
+mod registry;
+mod scene;
+
+mod breaker;
+mod payments;

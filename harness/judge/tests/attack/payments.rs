@@ -1,0 +1,171 @@
+//! Scenes of retries, keys and trust, by the simulated payment service.
+
+#[path = "../checks_retry_keys/scenarios.rs"]
+mod scenarios;
+#[expect(dead_code, reason = "the other suite plays defects that no scene needs")]
+#[path = "../checks_retry_keys/service.rs"]
+mod service;
+#[path = "../checks_retry_keys/world.rs"]
+mod world;
+
+use judge::checks::{Check, idempotency, retry, trust};
+use judge::evidence::Evidence;
+use judge::promise::Noise;
+use judge::sim::Policy;
+
+use super::scene::{Scene, Steps};
+use scenarios::{all_fail, duplicates, key_policy, one_effect, restart, retry_policy, retry_table, steady};
+use service::Defect;
+
+const LINK: &str = "bank";
+
+pub fn scenes() -> Vec<Scene> {
+    let (keys, policy, noise) = (key_policy(), retry_policy(), Noise::default());
+    let stable = || [retry::key_is_stable(LINK), retry::payload_is_stable(LINK)];
+    let once = || idempotency::exactly_one_effect(LINK);
+    let mut law = waves("waves");
+    // More waiting as promised would dilute what R2 measures, and should: the clean evidence is of another step.
+    law.more = steady(Defect::Sound);
+    law.checks = vec![retry::bounded_attempts(&policy, LINK), retry::backoff_law(&policy, LINK, noise)];
+    law.checks.extend(stable());
+    let mut herd = waves("herd");
+    herd.more = steady(Defect::Sound);
+    herd.checks = vec![retry::bounded_attempts(&policy, LINK), retry::no_herd(&policy, LINK, noise)];
+    vec![
+        law,
+        herd,
+        scene("steady", Steps::Same, steady, vec![trust::steady_state(LINK), once()], STEADY),
+        {
+            let mut checks = vec![retry::retries_only_the_retryable(&policy, LINK), once()];
+            checks.extend(stable());
+            scene("retry-table", Steps::Same, retry_table, checks, TABLE)
+        },
+        {
+            let mut checks = vec![idempotency::replay_is_faithful(&keys, LINK), once()];
+            checks.extend(stable());
+            scene("one-effect", Steps::Anew, one_effect, checks, ONE_EFFECT)
+        },
+        scene("duplicates", Steps::Anew, duplicates, duplicate_checks(), DUPLICATES),
+        scene("restart", Steps::Same, restart, vec![idempotency::survives_crash(&keys, LINK), once()], RESTART),
+        trusted(),
+    ]
+}
+
+const STEADY: &[Defect] = &[
+    Defect::FailsAtFirst,
+    Defect::RetriesWithoutFault,
+    Defect::SecondRow,
+    Defect::NeverSettles,
+    Defect::WrongAmount,
+    Defect::ConfirmsWithoutCharge,
+];
+const TABLE: &[Defect] = &[
+    Defect::RetriesClientErrors,
+    Defect::RepeatsRefused,
+    Defect::NeverRetries503,
+    Defect::HidesTheRetry,
+    Defect::NewKeyPerAttempt,
+    Defect::BodyChanges,
+    Defect::LengthWrong,
+    Defect::ChargesAgainAfterLost,
+];
+const ONE_EFFECT: &[Defect] = &[
+    Defect::NewKeyPerAttempt,
+    Defect::BodyConsumed,
+    Defect::ChargesAgainAfterLost,
+    Defect::TwinsBothRun,
+    Defect::ReplayReruns,
+    Defect::ReplayAltered,
+    Defect::ReplayUnmarked,
+    Defect::EverythingMarked,
+];
+const DUPLICATES: &[Defect] = &[
+    Defect::TwinsBothRun,
+    Defect::TwinsGet500,
+    Defect::TwinsGetPlain409,
+    Defect::TwinRerunsAfterwards,
+    Defect::ReplayOtherStatus,
+    Defect::PayloadNotChecked,
+    Defect::PayloadOverwrites,
+    Defect::MissingKeyAccepted,
+    Defect::MissingKeyCallsBank,
+    Defect::FailsAtFirst,
+];
+const RESTART: &[Defect] = &[
+    Defect::SecondRow,
+    Defect::NeverSettles,
+    Defect::KeysInMemory,
+    Defect::InFlightForEver,
+    Defect::RecoversWithNewKey,
+    Defect::ReplayAltered,
+];
+
+fn duplicate_checks() -> Vec<Check> {
+    let keys = key_policy();
+    vec![
+        idempotency::one_of_many_runs(&keys, LINK),
+        idempotency::replay_is_faithful(&keys, LINK),
+        idempotency::mismatch_is_rejected(&keys, LINK),
+        idempotency::missing_key_is_rejected(&keys, LINK),
+        idempotency::exactly_one_effect(LINK),
+    ]
+}
+
+fn scene(
+    name: &'static str,
+    steps: Steps,
+    play: fn(Defect) -> Evidence,
+    checks: Vec<Check>,
+    defects: &[Defect],
+) -> Scene {
+    let broken = defects.iter().map(|d| (format!("{d:?}"), play(*d))).collect();
+    Scene { name, checks, sound: play(Defect::Sound), broken, more: play(Defect::Sound), steps }
+}
+
+/// A fleet whose every attempt fails, waiting rightly and in wrong ways.
+fn waves(step: &'static str) -> Scene {
+    let play = |policy, defect| all_fail(step, policy, 100, defect);
+    let wrong = [Policy::FixedExponential, Policy::Immediate, Policy::SharedSeed];
+    let mut broken: Vec<_> = wrong.iter().map(|p| (format!("{p:?}"), play(*p, Defect::Sound))).collect();
+    let defects = [
+        Defect::OneAttemptMore,
+        Defect::OneAttemptLess,
+        Defect::NestedRetries,
+        Defect::NewKeyPerAttempt,
+        Defect::BodyChanges,
+    ];
+    broken.extend(defects.iter().map(|d| (format!("{d:?}"), play(Policy::Full, *d))));
+    let sound = play(Policy::Full, Defect::Sound);
+    Scene { name: step, checks: Vec::new(), more: sound.clone(), sound, broken, steps: Steps::Same }
+}
+
+/// What is wrong with the run or with a witness, not with the service's behaviour.
+fn trusted() -> Scene {
+    let checks = vec![trust::canary_is_quiet(Noise::default()), trust::faults_fired(), trust::spans_match_wire(LINK)];
+    let sound = one_effect(Defect::Sound);
+    let changed = |change: fn(&mut Evidence)| {
+        let mut evidence = one_effect(Defect::Sound);
+        change(&mut evidence);
+        evidence
+    };
+    let broken = vec![
+        ("a pause".to_owned(), changed(|e| e.canary[0].max_ns = 500 * world::MS)),
+        ("a fault that never struck".to_owned(), changed(|e| e.faults[0].fired = 0)),
+        ("a fault that was never healed".to_owned(), changed(|e| e.faults[0].healed = judge::evidence::At(0))),
+        ("spans of calls that never were".to_owned(), changed(invent_spans)),
+        (
+            "a span that lies".to_owned(),
+            changed(|e| {
+                e.spans[1].attributes.insert("http.response.status_code".to_owned(), 299.into());
+            }),
+        ),
+    ];
+    Scene { name: "trust", checks, more: sound.clone(), sound, broken, steps: Steps::Same }
+}
+
+/// Spans that tell of answers which no attempt got.
+fn invent_spans(evidence: &mut Evidence) {
+    let mut invented: Vec<_> = evidence.spans.iter().take(8).cloned().collect();
+    invented.iter_mut().for_each(|s| s.span.0[0] ^= 0x77);
+    evidence.spans.extend(invented);
+}
