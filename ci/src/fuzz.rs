@@ -1,5 +1,6 @@
-//! Fuzzing: every target of `harness/proxy/fuzz` for a while, with the compiler's own coverage instrumentation. The stable
-//! toolchain has it; only the sanitizers need a nightly one, and the crate under test has no unsafe code for them to watch.
+//! Fuzzing: every target of the crates that read foreign bytes, for a while, with the compiler's own coverage
+//! instrumentation. The stable toolchain has it; only the sanitizers need a nightly one, and the crates under test have no
+//! unsafe code for them to watch.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,9 @@ use crate::{Failure, options};
 
 /// Naming the target keeps the instrumentation away from build scripts and macros.
 const TARGET: &str = "x86_64-unknown-linux-gnu";
+
+/// Where the targets are; each is a package of its own, outside the workspace.
+const FOLDERS: [&str; 2] = ["harness/proxy/fuzz", "harness/judge/fuzz"];
 
 /// What libFuzzer needs to see: an eight-bit counter for each edge, and the operands of comparisons.
 const FLAGS: &str = "-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
@@ -23,23 +27,20 @@ const MAX_INPUT: &str = "-max_len=4096";
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let (seconds, only) = parse(arguments)?;
     let workspace = Workspace::load()?;
-    let folder = workspace.root.join("harness/proxy/fuzz");
-    let targets = targets(&folder, only.as_deref())?;
+    let targets = targets(&workspace.root, only.as_deref())?;
     let built = workspace.target.join("fuzz");
-    let manifest = folder.join("Cargo.toml");
-    let (manifest, target_dir) = (manifest.to_string_lossy(), built.to_string_lossy());
-    let mut build = vec!["build", "--release", "--manifest-path", &manifest];
-    build.extend(["--target", TARGET, "--target-dir", &target_dir]);
-    Step::cargo("fuzz targets", &build).env("RUSTFLAGS", FLAGS).run()?;
+    for folder in FOLDERS.iter().filter(|folder| targets.iter().any(|target| target.folder == **folder)) {
+        build(&workspace.root.join(folder), &built)?;
+    }
     let mut red = Vec::new();
-    for target in &targets {
-        let found = built.join("found").join(target);
+    for Target { folder, name } in &targets {
+        let found = built.join("found").join(name);
         fs::create_dir_all(&found)
             .map_err(|error| Failure::Tool(format!("cannot create {}: {error}", found.display())))?;
-        let step = fuzz(target, &built, &folder, &found, seconds);
+        let step = fuzz(name, &built, &workspace.root.join(folder), &found, seconds);
         match step.run() {
             Ok(()) => {}
-            Err(Failure::Red(_)) => red.push(target.as_str()),
+            Err(Failure::Red(_)) => red.push(name.as_str()),
             Err(broken) => return Err(broken),
         }
     }
@@ -63,20 +64,38 @@ fn parse(arguments: &[String]) -> Result<(u32, Option<String>), Failure> {
     Ok((options::number(&time, "--for", 60)?, only))
 }
 
-/// The targets are what has a file; the crate's own tests see to it that each has a corpus.
-fn targets(folder: &Path, only: Option<&str>) -> Result<Vec<String>, Failure> {
-    let sources = folder.join("fuzz_targets");
-    let broken = |error| Failure::Tool(format!("cannot list {}: {error}", sources.display()));
-    let mut names = Vec::new();
-    for entry in fs::read_dir(&sources).map_err(broken)? {
-        names.extend(entry.map_err(broken)?.path().file_stem().map(|name| name.to_string_lossy().into_owned()));
+/// A fuzz target: its package's folder, and its name, which no other package has.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Target {
+    folder: &'static str,
+    name: String,
+}
+
+fn build(folder: &Path, built: &Path) -> Result<(), Failure> {
+    let manifest = folder.join("Cargo.toml");
+    let (manifest, target_dir) = (manifest.to_string_lossy(), built.to_string_lossy());
+    let mut build = vec!["build", "--release", "--manifest-path", &manifest];
+    build.extend(["--target", TARGET, "--target-dir", &target_dir]);
+    Step::cargo("fuzz targets", &build).env("RUSTFLAGS", FLAGS).run()
+}
+
+/// The targets are what has a file; each crate's own tests see to it that each has a corpus.
+fn targets(root: &Path, only: Option<&str>) -> Result<Vec<Target>, Failure> {
+    let mut targets = Vec::new();
+    for folder in FOLDERS {
+        let sources = root.join(folder).join("fuzz_targets");
+        let broken = |error| Failure::Tool(format!("cannot list {}: {error}", sources.display()));
+        for entry in fs::read_dir(&sources).map_err(broken)? {
+            let stem = entry.map_err(broken)?.path().file_stem().map(|name| name.to_string_lossy().into_owned());
+            targets.extend(stem.map(|name| Target { folder, name }));
+        }
     }
-    names.sort();
-    let known = names.join(", ");
-    names.retain(|name| only.is_none_or(|only| only == name));
-    match names.is_empty() {
-        true => Err(Failure::Usage(format!("no such fuzz target; the targets are: {known}"))),
-        false => Ok(names),
+    targets.sort();
+    let known: Vec<String> = targets.iter().map(|target| target.name.clone()).collect();
+    targets.retain(|target| only.is_none_or(|only| only == target.name));
+    match targets.is_empty() {
+        true => Err(Failure::Usage(format!("no such fuzz target; the targets are: {}", known.join(", ")))),
+        false => Ok(targets),
     }
 }
 
@@ -95,7 +114,7 @@ fn verdict(red: &[&str], built: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let what = format!("{} broke its claims; the input is {}/TARGET-crash-*", red.join(", "), built.display());
-    Err(Failure::Red(format!("{what}. Repair it, and keep the input in harness/proxy/fuzz/corpus/TARGET")))
+    Err(Failure::Red(format!("{what}. Repair it, and keep the input in the corpus of its target")))
 }
 
 #[cfg(test)]
@@ -118,10 +137,15 @@ mod tests {
     /// Proves that an unknown target is refused with the known ones, and that a broken claim names its target.
     #[test]
     fn targets_are_named() {
-        let folder = Workspace::load().expect("workspace").root.join("harness/proxy/fuzz");
-        assert_eq!(targets(&folder, Some("rules")), Ok(vec!["rules".to_owned()]));
-        let unknown = targets(&folder, Some("rule"));
+        let root = Workspace::load().expect("workspace").root;
+        let named = |folder, name: &str| Ok(vec![Target { folder, name: name.to_owned() }]);
+        assert_eq!(targets(&root, Some("rules")), named("harness/proxy/fuzz", "rules"));
+        assert_eq!(targets(&root, Some("evidence")), named("harness/judge/fuzz", "evidence"));
+        let unknown = targets(&root, Some("rule"));
         assert!(matches!(unknown, Err(Failure::Usage(what)) if what.contains("request, response, rules")));
+        let all = targets(&root, None).expect("targets");
+        let names: std::collections::BTreeSet<_> = all.iter().map(|target| &target.name).collect();
+        assert_eq!(names.len(), all.len(), "a name is one target's");
         assert_eq!(verdict(&[], Path::new("t")), Ok(()));
         assert!(matches!(verdict(&["rules"], Path::new("t")), Err(Failure::Red(what)) if what.starts_with("rules")));
     }

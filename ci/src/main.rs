@@ -24,9 +24,9 @@ usage: cargo ci COMMAND
   pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, clients, the proxy's
                         image where a Docker engine is, suites
   tidy                  the rules of this repository that no compiler knows
-  nightly [--rounds N]  pr, heavy abuse and fuzzing of the proxy, then the suites N times with fresh seeds (default 10)
+  nightly [--rounds N]  pr, heavy abuse and fuzzing, then the suites N times with fresh seeds (default 10)
   fuzz [--for 60s] [--target NAME]
-                        each fuzz target of chaos-proxy, or one, for a while (default 60s)
+                        each fuzz target of chaos-proxy and judge, or one, for a while (default 60s)
   matrix [--out FILE]   every defect through the whole battery: which check said what, as one table; also written to FILE
   clients               registry clients of Toxiproxy against chaos-proxy: two of Rust, one of Python
   images [--tag TAG] [--player NAME] [--check]
