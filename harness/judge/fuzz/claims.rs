@@ -36,7 +36,10 @@ fn evidence(bytes: &[u8]) {
     assert_eq!(without_notes(&tolerant), without_notes(&expected), "a whole record is lost");
     assert!(tolerant.notes.starts_with(&expected.notes), "a note is lost");
     let whole = report.sealed && report.bad == 0 && report.unknown.is_empty();
-    assert!(whole || tolerant.spoiling_notes().next().is_some(), "something is missing and nothing says so: {report:?}");
+    assert!(
+        whole || tolerant.spoiling_notes().next().is_some(),
+        "something is missing and nothing says so: {report:?}"
+    );
     assert!(!whole || tolerant.notes == expected.notes, "a note without a cause");
     let again = written(&tolerant);
     let (once, report) = read_tolerant(again.as_slice()).expect("our own header");

@@ -1,6 +1,7 @@
 //! R2: the law of the gaps.
 
 use super::gaps::{Gap, Gaps};
+use super::herd::excludes_a_herd;
 use super::queueing::Queueing;
 use crate::checks::Check;
 use crate::checks::catalogue::R2;
@@ -178,11 +179,7 @@ fn class(report: &BatteryReport, policy: &RetryPolicy, gaps: &Gaps<'_>) -> &'sta
     let rejected = |name: TestName| report.rejections().any(|t| t.name == name);
     let says = |word: &str| looks.contains(word);
     let units = says("milliseconds") || says("whole seconds") || rejected(TestName::Phase);
-    let jittered = (0..policy.attempts.saturating_sub(1) as usize).any(|k| {
-        let (floor, ceiling) = policy.backoff.support(k);
-        floor < ceiling
-    });
-    if !jittered {
+    if !excludes_a_herd(policy) {
         // What is promised without jitter cannot have lost it.
         return match (units, says("growth") || says("ceiling")) {
             (true, _) => UNITS,

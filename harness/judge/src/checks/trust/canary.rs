@@ -38,7 +38,7 @@ fn judge(evidence: &Evidence, noise: Noise) -> Finding {
     let case = Case::of_run(H1, evidence, format!("no pause longer than the noise bound of {}", ms(noise.eps)));
     let mut tally = Tally::default();
     tally.millis("noise bound", noise.eps.as_secs_f64());
-    let samples: u64 = evidence.canary.iter().map(|c| c.samples).sum();
+    let samples: u64 = evidence.canary.iter().fold(0, |sum, c| sum.saturating_add(c.samples));
     tally.fact("canary echoes", samples, "");
     let worst = evidence.canary.iter().filter(|c| c.samples > 0).max_by_key(|c| c.max_ns);
     if let Some(worst) = worst {

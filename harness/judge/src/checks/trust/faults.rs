@@ -35,7 +35,8 @@ fn judge(evidence: &Evidence) -> Finding {
     }
     let mut tally = Tally { judged: evidence.faults.len(), ..Tally::default() };
     tally.count("fault rules", evidence.faults.len());
-    tally.fact("strikes", evidence.faults.iter().map(|f| f.fired).sum::<u64>(), "");
+    let strikes: u64 = evidence.faults.iter().fold(0, |sum, f| sum.saturating_add(f.fired));
+    tally.fact("strikes", strikes, "");
     for fault in &evidence.faults {
         let row =
             format!("{}: {} on {}, {} of {} planned", fault.rule, fault.what, fault.link, fault.fired, fault.planned);
