@@ -33,10 +33,10 @@ impl Profile {
         if retries == 0 || window.is_zero() {
             return Err(PeakError::Nothing);
         }
-        // So many retries do not fit whatever they wait; the sum over them would take its time to say so.
-        let counted = if retries as f64 > MOST_CELLS { 0 } else { retries };
+        // So many retries do not fit whatever they wait; to ask the law about each would take its time to say so.
+        let counted = if (retries as f64).powi(2) > MOST_OF_ALL { 0 } else { retries };
         let reach: f64 = (0..counted).map(|k| law.support(k).1).sum();
-        let longest = law.support(retries - 1).1;
+        let longest = law.support(counted.saturating_sub(1)).1;
         let fits = |cell: f64| {
             let cells = reach / cell;
             let plane = if law.is_conditional() { cells * (longest / cell) } else { 0.0 };
