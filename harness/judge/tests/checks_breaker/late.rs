@@ -3,9 +3,9 @@
 use judge::evidence::Evidence;
 use judge::promise::{BreakerPolicy, CallEnd, Failure, OutcomeClass};
 
-use crate::machine::Defect;
-use crate::scenarios::{below, open_it, start_over, times};
-use crate::stage::{Bank, EPS_MS, Flying, MS, Stage, part};
+use super::machine::Defect;
+use super::scenarios::{below, open_it, start_over, times};
+use super::stage::{Bank, EPS_MS, Flying, MS, Stage, part};
 
 const FAILING: Bank = Bank::Status(500);
 

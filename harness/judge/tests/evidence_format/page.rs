@@ -112,7 +112,7 @@ fn the_page_has_every_word() {
         ("edge", words!(EdgeChange: Armed, Changed, Disarmed)),
         ("edge", words!(FaultKind: Rule, Toxic)),
         ("note", words!(NoteWeight: Info, Spoils)),
-        ("outcome", ["reply", "failed", "timed_out"].map(str::to_owned).to_vec()),
+        ("outcome", ["reply", "failed", "timed_out", "left"].map(str::to_owned).to_vec()),
     ];
     for (kind, words) in enumerations {
         let section = section(&page, kind);

@@ -99,6 +99,8 @@ fn outcome(full: bool, answer: Answer) -> Outcome {
         sent: At(1),
         ended: At(9),
         answer,
+        route: full.then(|| "confirm".into()),
+        replica: full.then_some(2),
     }
 }
 
@@ -133,6 +135,7 @@ fn bank(full: bool) -> BankEntry {
     let text = |t: &str| full.then(|| t.to_owned());
     BankEntry {
         seq: 0,
+        link: text("bank"),
         at: At(4),
         kind: BankEntryKind::Charge,
         key: text("bank-key-1"),
@@ -199,6 +202,7 @@ pub fn records(full: bool) -> Vec<Record> {
             name: link(),
             state: BreakerState::HalfOpen,
             not_permitted: full.then_some(2),
+            from: full.then_some(BreakerState::Open),
         }),
         Record::Fault(FaultWindow {
             rule: "r1".into(),
@@ -216,6 +220,7 @@ pub fn records(full: bool) -> Vec<Record> {
     if full {
         all.push(Record::Outcome(outcome(true, Answer::Failed { error: "reset".into() })));
         all.push(Record::Outcome(outcome(true, Answer::TimedOut)));
+        all.push(Record::Outcome(outcome(true, Answer::Left)));
     }
     all
 }

@@ -1,7 +1,7 @@
 //! What an end of a call does to a half-open breaker.
 
 use super::super::conclude::Tally;
-use super::super::period::{Period, open_time};
+use super::super::period::{Period, open_again};
 use super::super::view::Call;
 use super::Case;
 use crate::checks::catalogue::class;
@@ -53,7 +53,11 @@ fn opens_again(case: &Case<'_, '_>, tally: &mut Tally) {
     let after = case.step("after");
     let calls = case.calls("fate");
     let Some(cause) = calls.iter().flat_map(|c| &c.hits).max_by_key(|h| h.ended) else { return };
-    let period = Period { cause: *cause, open: open_time(case.policy, 1) };
+    let Some(open) = open_again(case.policy) else {
+        tally.gap(format!("{after}: the declared growth makes no length of time of the open time"));
+        return;
+    };
+    let period = Period { cause: *cause, open };
     let end = period.not_before(case.noise.eps);
     let calls: Vec<_> = case.calls("after").into_iter().filter(|c| c.outcome.sent < end).collect();
     let passed = calls.iter().filter(|c| c.hits.iter().any(|h| h.arrived < end)).count();
