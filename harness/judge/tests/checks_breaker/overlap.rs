@@ -190,8 +190,10 @@ fn each_profile_has_its_own_automaton() {
     use BreakerState::{Closed, ForcedOpen, HalfOpen, MetricsOnly, Open};
     let told = |profile, changes: &[(BreakerState, BreakerState)]| {
         let policy = BreakerPolicy { profile, ..policy() };
-        let mut evidence = Stage::new(&policy, Defect::None, "breaker-recovery", 1).evidence;
         let mut stage = Stage::new(&policy, Defect::None, "breaker-recovery", 1);
+        // Without a call on the wire the service's own word would be all there is.
+        stage.call("good", Bank::Good);
+        let mut evidence = stage.evidence.clone();
         stage.read_endpoint();
         for (from, to) in changes {
             let reading = judge::evidence::BreakerReading {

@@ -101,6 +101,7 @@ fn outcome(full: bool, answer: Answer) -> Outcome {
         answer,
         route: full.then(|| "confirm".into()),
         replica: full.then_some(2),
+        caller: full.then(|| "shop-2".into()),
     }
 }
 
@@ -116,6 +117,8 @@ fn reply(full: bool) -> ClientReply {
         problem_status: full.then_some(503),
         problem_type: text("about:blank"),
         degraded: text("stale"),
+        age: text("12"),
+        word: text("confirmed"),
     }
 }
 

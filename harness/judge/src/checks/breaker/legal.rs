@@ -68,9 +68,6 @@ fn tally(view: &View<'_>, profile: BreakerProfile) -> Tally {
         tally.gap("the service told of no change of its breaker's state".to_owned());
         return tally;
     }
-    if view.hits().is_empty() {
-        tally.gap("no call was seen on the link, so that the service's own word is all there is".to_owned());
-    }
     if view.evidence.notes.iter().any(|n| n.code == "breaker-events-lost") {
         tally.gap("part of the breaker's event log was overwritten before it was read".to_owned());
     }
@@ -99,6 +96,9 @@ fn tally(view: &View<'_>, profile: BreakerProfile) -> Tally {
     }
     if !gaps {
         among(view, profile, &told, &mut tally);
+    }
+    if view.hits().is_empty() {
+        tally.gap("no call was seen on the link, so that the service's own word is all there is".to_owned());
     }
     tally
 }
