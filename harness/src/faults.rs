@@ -159,6 +159,13 @@ impl Disturbance {
         self.link.as_deref()
     }
 
+    /// Strikes the first `n` attempts on the link and no other.
+    #[must_use]
+    pub fn only(mut self, n: usize) -> Self {
+        self.rule.uses = Some(n as u64);
+        self.planned(n)
+    }
+
     /// The number of [`Disturbance::planned`].
     #[must_use]
     pub fn plans(&self) -> u64 {

@@ -12,7 +12,11 @@ mod scenario;
 mod steady;
 mod storm;
 
-pub use breaker::{BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP};
+pub(crate) use breaker::waits_long_enough;
+pub use breaker::{
+    BREAKER_CROWD, BREAKER_EJECTION, BREAKER_LATE, BREAKER_OUTCOMES, BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP,
+    BREAKER_WINDOW,
+};
 pub use degradation::DEGRADATION;
 pub use hung::HUNG;
 pub use idempotency::{BANK_CONFLICT, DUPLICATES, KEY_EXPIRY, KEY_MEMO, KEY_SCOPE, ONE_EFFECT, RESTART};
@@ -29,6 +33,7 @@ pub static SCENARIOS: &[&Scenario] = &[
     &RETRY_LAW,
     &RETRY_RESTART,
     &OVERLOAD,
+    &BREAKER_OUTCOMES,
     &ONE_EFFECT,
     &RETRY_DEADLINE,
     &RETRY_BUDGET,
@@ -36,6 +41,9 @@ pub static SCENARIOS: &[&Scenario] = &[
     &RETRY_TABLE,
     &BREAKER_RECOVERY,
     &DEGRADATION,
+    &BREAKER_EJECTION,
+    &BREAKER_LATE,
+    &BREAKER_WINDOW,
     &RESTART,
     &DUPLICATES,
     &KEY_MEMO,
@@ -47,5 +55,6 @@ pub static SCENARIOS: &[&Scenario] = &[
     &RETRY_HERD,
     &PUSHBACK,
     &KEY_SCOPE,
+    &BREAKER_CROWD,
     &STEADY,
 ];

@@ -207,6 +207,9 @@ pub enum BreakerEndpoint {
         path: String,
         /// The breaker's name.
         name: String,
+        /// Path of its event log on the service, e.g. `/actuator/circuitbreakerevents`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        events: Option<String>,
     },
     /// Prometheus text with Micrometer's names.
     Prometheus {
@@ -253,6 +256,14 @@ pub struct Isolate {
     pub ttl: BTreeMap<String, String>,
     /// While degraded answers are measured, e.g. the fallback switched on.
     pub degradation: BTreeMap<String, String>,
+}
+
+impl Contract {
+    /// Whether the changes of the breaker's state can be read.
+    #[must_use]
+    pub fn tells_breaker_events(&self) -> bool {
+        matches!(&self.breaker_endpoint, Some(BreakerEndpoint::Actuator { events: Some(_), .. }))
+    }
 }
 
 fn default_url() -> String {

@@ -2,8 +2,8 @@
 
 use judge::NotPromised;
 use judge::promise::{
-    BreakerPolicy, DegradationPolicy, Failure, IdempotencyPolicy, OverloadPolicy, RecoveryPolicy, RetryPolicy,
-    TimeoutPolicy,
+    BreakerPolicy, BreakerProfile, DegradationPolicy, Failure, IdempotencyPolicy, OverloadPolicy, RecoveryPolicy,
+    RetryPolicy, TimeoutPolicy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -69,7 +69,26 @@ impl Contract {
         if promises.breaker.is_some() && self.breaker_endpoint.is_none() {
             note("B12", "[breaker_endpoint]: where the breaker's state can be read, to hold against the wire");
         }
+        self.breaker_missing(&mut missing);
         missing
+    }
+
+    /// What of a promised breaker is left open.
+    fn breaker_missing(&self, missing: &mut Vec<NotPromised>) {
+        let Some(breaker) = &self.promises.breaker else { return };
+        let mut note = |check: &str, what: &str| {
+            missing.push(NotPromised { checks: vec![check.to_owned()], what: what.to_owned() });
+        };
+        let ejects = breaker.profile == BreakerProfile::Ejection;
+        if !ejects && !crate::battery::waits_long_enough(self) {
+            note("B8", "an attempt timeout longer than the open time: no call can be held until half-open without it");
+        }
+        if !ejects && breaker.classified().is_empty() {
+            note("B9", "promises.breaker.outcomes, slow_call: what ends of calls count as");
+        }
+        if !self.tells_breaker_events() {
+            note("B13", "breaker_endpoint.events: where the changes of the breaker's state can be read");
+        }
     }
 }
 
@@ -135,7 +154,7 @@ impl Promises {
         );
         absent(
             self.breaker.is_some(),
-            &["B1", "B2", "B3", "B4", "B5", "B6", "B7"],
+            &["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B10"],
             "[promises.breaker]: threshold, open time, probes",
         );
         absent(

@@ -230,7 +230,7 @@ fn json(
 
 /// The words that libraries use: resilience4j, opossum, gobreaker, Polly, pybreaker and hystrix differ in case and in
 /// what joins the two halves of half-open.
-fn common_word(word: &str) -> BreakerState {
+pub(super) fn common_word(word: &str) -> BreakerState {
     let plain: String = word.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
     match plain.as_str() {
         "closed" => BreakerState::Closed,

@@ -6,6 +6,7 @@
 
 mod breaker;
 mod error;
+mod events;
 mod fetch;
 mod http_ledger;
 mod ledger;
@@ -19,6 +20,7 @@ use judge::evidence::Note;
 
 pub use breaker::{BreakerProbe, WordMap};
 pub use error::ProbeError;
+pub use events::EventsProbe;
 pub use ledger::{LedgerFields, LedgerProbe};
 
 /// Codes of the notes that probes make.
@@ -27,6 +29,8 @@ pub mod code {
     pub const TOO_MANY_ROWS: &str = "ledger-too-many-rows";
     /// A breaker named its state by a word that is not known.
     pub const UNKNOWN_WORD: &str = "breaker-unknown-state";
+    /// Events of a breaker were overwritten before they were read.
+    pub const EVENTS_LOST: &str = "breaker-events-lost";
 }
 
 /// What one reading takes at most.

@@ -12,9 +12,14 @@ impl Rig {
     /// # Errors
     /// When the capacity is none.
     pub fn limit_bank(&self, capacity: Capacity) -> Result<(), RigError> {
+        self.script_bank(&Script::new().capacity(capacity))
+    }
+
+    /// Installs a script on the bank behind the main link, or on every bank where a further service stands there.
+    pub(super) fn script_bank(&self, script: &Script) -> Result<(), RigError> {
         let main = self.banks.get(self.link());
         let banks = main.map_or_else(|| self.banks.values().collect(), |bank| vec![bank]);
-        Ok(banks.into_iter().try_for_each(|bank| bank.script(Script::new().capacity(capacity)))?)
+        Ok(banks.into_iter().try_for_each(|bank| bank.script(script.clone()))?)
     }
 }
 

@@ -7,7 +7,7 @@ use crate::faults::{Disturbance, Fault};
 use crate::load::{Asked, Load};
 
 /// Calls beyond the threshold that a trip may take before it is given up.
-const PATIENCE: usize = 5;
+pub(super) const PATIENCE: usize = 5;
 
 impl Rig {
     /// The fault that breakers count: the dependency answers 500.

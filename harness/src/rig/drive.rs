@@ -180,9 +180,12 @@ impl Rig {
         }
     }
 
-    fn hold_limit(&self) -> Duration {
-        let timeout = self.contract().promises.retry.as_ref().and_then(|r| r.attempt_timeout);
-        timeout.map_or(HOLD, |t| t.mul_f64(0.8).min(HOLD))
+    /// Less than the service waits for an answer, and than it takes for slow.
+    pub(super) fn hold_limit(&self) -> Duration {
+        let promises = &self.contract().promises;
+        let timeout = promises.retry.as_ref().and_then(|r| r.attempt_timeout);
+        let slow = promises.breaker.as_ref().and_then(|b| b.slow_call);
+        [timeout, slow].into_iter().flatten().map(|t| t.mul_f64(0.8)).fold(HOLD, Duration::min)
     }
 
     fn step(&self, name: String, from: At, planned: u64) {

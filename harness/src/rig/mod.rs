@@ -9,6 +9,7 @@ mod breaker;
 mod drive;
 mod error;
 mod finish;
+mod overlap;
 mod players;
 mod pump;
 mod replica;
@@ -40,6 +41,7 @@ use crate::place::template::Vars;
 use crate::record::ScenarioFolder;
 
 pub use error::RigError;
+pub use overlap::Late;
 pub(crate) use service::working_directory;
 pub use setup::{Isolation, RigSpec};
 pub use tape::Tape;

@@ -4,13 +4,14 @@
 use std::time::Duration;
 
 use chaos_proxy::{Log, Proxy};
-use judge::evidence::{At, BreakerReading, Record};
+use judge::evidence::{At, BreakerReading, NoteWeight, Record};
+use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
 use super::{CANARY_LINK, Isolation, RigError, RigSpec, Tape, service};
 use crate::clock::Clock;
 use crate::place::template::Vars;
-use crate::probe::{BreakerProbe, ProbeLimits};
+use crate::probe::{BreakerProbe, EventsProbe, ProbeLimits};
 
 /// How often the proxy's log is moved.
 const EVERY: Duration = Duration::from_millis(50);
@@ -24,6 +25,8 @@ pub(super) struct Pump {
     tape: Tape,
     clock: Clock,
     breaker: Option<BreakerProbe>,
+    /// Steps that overlap end together; each change is to be read once.
+    events: Option<Mutex<EventsProbe>>,
     tasks: Vec<JoinHandle<()>>,
 }
 
@@ -37,8 +40,10 @@ impl Pump {
     ) -> Result<Self, RigError> {
         let isolated = spec.isolation == Isolation::Breaker;
         let breaker = if isolated { service::breaker_probe(&spec.contract, vars)? } else { None };
+        let events = if isolated { service::events_probe(&spec.contract, vars)? } else { None };
+        let events = events.map(Mutex::new);
         let watched = breaker.clone();
-        let mut pump = Self { log: proxy.log(), tape: tape.clone(), clock, breaker, tasks: Vec::new() };
+        let mut pump = Self { log: proxy.log(), tape: tape.clone(), clock, breaker, events, tasks: Vec::new() };
         let (log, to) = (proxy.log(), tape.clone());
         pump.tasks.push(tokio::spawn(async move {
             loop {
@@ -57,8 +62,29 @@ impl Pump {
         move_log(&self.log, &self.tape);
     }
 
-    /// Reads the breaker at the end of a step, so that every step that is long enough for nothing else has a reading.
+    /// Reads the breaker, and then its events, at the end of a step, so that every step that is long enough for nothing
+    /// else has a reading.
     pub(super) async fn read_breaker(&self) {
+        self.read_state().await;
+        self.read_events().await;
+    }
+
+    async fn read_events(&self) {
+        let Some(events) = &self.events else { return };
+        let mut probe = events.lock().await;
+        match probe.read(&self.clock.base(), &ProbeLimits::default()).await {
+            Ok(read) => {
+                read.changes.into_iter().for_each(|change| self.tape.append(Record::Breaker(change)));
+                read.notes.into_iter().for_each(|note| self.tape.append(Record::Note(note)));
+            }
+            Err(error) => {
+                let text = format!("the breaker's event log could not be read: {error}");
+                self.tape.note(self.clock.now(), NoteWeight::Info, "breaker-events-unreadable", text);
+            }
+        }
+    }
+
+    async fn read_state(&self) {
         if let Some(probe) = &self.breaker
             && let Ok(probed) = probe.read(&self.clock.base(), &ProbeLimits::default()).await
         {
@@ -116,7 +142,7 @@ async fn watch_breaker(probe: BreakerProbe, tape: Tape, clock: Clock) {
             Err(error) if !failed => {
                 failed = true;
                 let text = format!("the breaker endpoint could not be read: {error}");
-                tape.note(clock.now(), judge::evidence::NoteWeight::Info, "breaker-unreadable", text);
+                tape.note(clock.now(), NoteWeight::Info, "breaker-unreadable", text);
             }
             Err(_) => {}
         }

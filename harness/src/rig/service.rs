@@ -14,7 +14,7 @@ use crate::contract::{BreakerEndpoint, Columns, Contract, Ledger, Service};
 use crate::load::{ClientError, RequestSpec};
 use crate::place::template::{Vars, render};
 use crate::place::{Inherit, ProcessSpec, Ready};
-use crate::probe::{BreakerProbe, LedgerFields, LedgerProbe};
+use crate::probe::{BreakerProbe, EventsProbe, LedgerFields, LedgerProbe};
 use crate::record::ScenarioFolder;
 
 /// One process to be: which service, under which table of the contract, with the variables of this instance.
@@ -144,7 +144,7 @@ pub(super) fn breaker_probe(contract: &Contract, vars: &Vars) -> Result<Option<B
     };
     Ok(match &contract.breaker_endpoint {
         None => None,
-        Some(BreakerEndpoint::Actuator { path, name }) => {
+        Some(BreakerEndpoint::Actuator { path, name, .. }) => {
             Some(BreakerProbe::Actuator { url: url(path)?, name: name.clone() })
         }
         Some(BreakerEndpoint::Prometheus { path, name }) => {
@@ -158,6 +158,15 @@ pub(super) fn breaker_probe(contract: &Contract, vars: &Vars) -> Result<Option<B
             not_permitted: None,
         }),
     })
+}
+
+/// The breaker's event log, where the contract names one.
+pub(super) fn events_probe(contract: &Contract, vars: &Vars) -> Result<Option<EventsProbe>, RigError> {
+    let Some(BreakerEndpoint::Actuator { events: Some(path), name, .. }) = &contract.breaker_endpoint else {
+        return Ok(None);
+    };
+    let path = fill("breaker_endpoint.events", path, vars)?;
+    Ok(Some(EventsProbe::new(&format!("{}{path}", vars["service.url"]), name)))
 }
 
 fn state_named(name: &str) -> BreakerState {

@@ -35,6 +35,13 @@ impl Window {
         self.armed.as_ref().map_or(0, |a| a.held().len())
     }
 
+    /// Lets go the call that waits longest.
+    pub(super) fn release_one(&self) {
+        if let Some(armed) = &self.armed {
+            armed.release(1);
+        }
+    }
+
     /// Takes the fault out of force and writes the window down.
     pub(super) fn heal(mut self) -> Option<At> {
         self.heal_now().map(|w| w.healed)

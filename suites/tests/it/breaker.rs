@@ -1,14 +1,19 @@
 //! The circuit breaker: opens at its threshold, fails fast, lets exactly one probe through, resets.
 
-use harness::battery::{BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP, Scenario};
+use harness::battery::{
+    BREAKER_CROWD, BREAKER_EJECTION, BREAKER_LATE, BREAKER_OUTCOMES, BREAKER_RECOVERY, BREAKER_RELAPSE, BREAKER_TRIP,
+    BREAKER_WINDOW, Scenario,
+};
+use harness::contract::BreakerEndpoint;
 use harness::faults::Fault;
 use harness::judge::checks::breaker;
+use harness::judge::promise::{BreakerPolicy, BreakerProfile};
 use harness::load::Load;
 use harness::rig::Isolation;
 use harness::suite::{Judged, session};
 use rstest::rstest;
 
-use crate::service::payments;
+use crate::service::{breaker as promised, payments, payments_breaking, slow_calls, windowed};
 
 /// Proves that half-open admits one probe, held at the proxy while the others come, after a probe that failed, was
 /// refused, or hung; alone and among 31.
@@ -45,12 +50,39 @@ async fn half_open_admits_a_single_probe(
     )
 }
 
-/// Proves threshold, fast failure, recovery and relapse over the battery's own cycles.
+/// Proves threshold, fast failure, recovery and relapse over the battery's own cycles; that late ends of calls change
+/// nothing; that ends count as declared; that a crowd trips it as one caller does.
 #[rstest]
 #[case::trip(&BREAKER_TRIP)]
 #[case::recovery(&BREAKER_RECOVERY)]
 #[case::relapse(&BREAKER_RELAPSE)]
+#[case::late(&BREAKER_LATE)]
+#[case::outcomes(&BREAKER_OUTCOMES)]
+#[case::crowd(&BREAKER_CROWD)]
 #[tokio::test(flavor = "multi_thread")]
 async fn the_breaker_keeps_its_promises(#[case] scenario: &'static Scenario) -> Judged {
     session(payments())?.judge(&[scenario]).await
+}
+
+/// Proves that what looks wrong and is promised passes: three probes at once, an open time that grows, a window, slow
+/// successes that open it, and a breaker that comes back without a probe.
+#[rstest]
+#[case::three_probes(BreakerPolicy { probes: 3, ..promised() }, &[&BREAKER_RECOVERY, &BREAKER_LATE])]
+#[case::growing(BreakerPolicy { growth: 2.0, ..promised() }, &[&BREAKER_RELAPSE])]
+#[case::window(windowed(), &[&BREAKER_WINDOW])]
+#[case::slow_calls(slow_calls(), &[&BREAKER_OUTCOMES])]
+#[case::ejection(BreakerPolicy { profile: BreakerProfile::Ejection, ..promised() }, &[&BREAKER_EJECTION])]
+#[tokio::test(flavor = "multi_thread")]
+async fn unusual_promises_are_kept(#[case] policy: BreakerPolicy, #[case] scenarios: &[&Scenario]) -> Judged {
+    session(payments_breaking(policy))?.judge(scenarios).await
+}
+
+/// Proves that the counter that Prometheus scrapes is held against all rejections since the start, and that of the
+/// reference service bears it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_prometheus_counter_is_true() -> Judged {
+    let mut contract = payments();
+    let path = "/actuator/prometheus".to_owned();
+    contract.breaker_endpoint = Some(BreakerEndpoint::Prometheus { path, name: "bank".to_owned() });
+    session(contract)?.judge(&[&BREAKER_TRIP, &BREAKER_RECOVERY]).await
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use harness::contract::Contract;
 use harness::judge::duration;
 use harness::judge::law::{LawName, LawSpec};
+use harness::judge::promise::{BreakerMode, BreakerPolicy, BreakerProfile};
 
 /// The contract of the reference service.
 pub fn payments() -> Contract {
@@ -46,4 +47,43 @@ pub fn payments_backing_off(law: &LawSpec) -> Contract {
     let policy = contract.promises.retry.as_mut().expect("the reference contract promises retries");
     policy.backoff = law.clone().build().expect("a declared law is well formed");
     contract
+}
+
+/// The reference service with another breaker: one value configures the service and is what it is judged by.
+pub fn payments_breaking(policy: BreakerPolicy) -> Contract {
+    let mut contract = payments();
+    let mut set = |name: &str, value: String| {
+        contract.service.env.insert(format!("PAYMENTS_BREAKER{name}"), value);
+    };
+    set("", if policy.mode == BreakerMode::Window { "window" } else { "consecutive" }.to_owned());
+    set("_THRESHOLD", policy.threshold.to_string());
+    set("_OPEN", duration::format(policy.open));
+    set("_PROBES", policy.probes.to_string());
+    set("_GROWTH", policy.growth.to_string());
+    set("_PROFILE", if policy.profile == BreakerProfile::Ejection { "ejection" } else { "probes" }.to_owned());
+    if let Some(window) = policy.window {
+        set("_WINDOW", duration::format(window));
+    }
+    if let Some(slow) = policy.slow_call {
+        set("_SLOW", duration::format(slow));
+    }
+    let ignored = policy.outcomes.iter().flat_map(|o| &o.ignored).map(ToString::to_string);
+    set("_IGNORED", ignored.collect::<Vec<_>>().join(","));
+    contract.promises.breaker = Some(policy);
+    contract
+}
+
+/// The breaker that the reference contract promises.
+pub fn breaker() -> BreakerPolicy {
+    payments().promises.breaker.expect("the reference contract promises a breaker")
+}
+
+/// One that counts failures within a window of time.
+pub fn windowed() -> BreakerPolicy {
+    BreakerPolicy { mode: BreakerMode::Window, window: Some(Duration::from_secs(1)), ..breaker() }
+}
+
+/// One that takes slow calls for failures, and declares nothing else.
+pub fn slow_calls() -> BreakerPolicy {
+    BreakerPolicy { slow_call: Some(Duration::from_millis(300)), outcomes: None, ..breaker() }
 }

@@ -235,7 +235,7 @@ fn the_wire_is_held_against_the_events() {
     let check = breaker::sequence_is_legal(&policy(), "bank");
     let finding = check.judge(&silent);
     assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
-    assert!(finding.headline.contains("tells of no such change"), "{}", finding.headline);
+    assert!(finding.headline.contains("none for the one at"), "{}", finding.headline);
     let text = "the log turned over".to_owned();
     let at = silent.breakers[0].at;
     silent.notes.push(Note { at, weight: NoteWeight::Info, code: "breaker-events-lost".into(), text });

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use judge::promise::{BreakerMode, BreakerPolicy, IdempotencyPolicy, RecoveryPolicy, RetryPolicy};
+use judge::promise::{BreakerMode, BreakerPolicy, CallEnd, Failure, IdempotencyPolicy, RecoveryPolicy, RetryPolicy};
 
 use super::super::Promises;
 use super::rules::{LONGEST, header, require, timeout};
@@ -18,7 +18,8 @@ const LONGEST_RECOVERY: Duration = Duration::from_secs(60);
 pub(super) fn check(promises: &Promises) -> Checked {
     promises.retry.as_ref().map_or(Ok(()), retry)?;
     promises.idempotency.as_ref().map_or(Ok(()), idempotency)?;
-    promises.breaker.as_ref().map_or(Ok(()), breaker)?;
+    let timeout = promises.retry.as_ref().and_then(|r| r.attempt_timeout);
+    promises.breaker.as_ref().map_or(Ok(()), |b| breaker(b).and_then(|()| outcomes(b, timeout)))?;
     promises.timeout.as_ref().map_or(Ok(()), limits::answer)?;
     promises.recovery.as_ref().map_or(Ok(()), recovery)?;
     promises.overload.as_ref().map_or(Ok(()), |overload| share("promises.overload.goodput", overload.goodput))
@@ -89,6 +90,29 @@ fn breaker(breaker: &BreakerPolicy) -> Checked {
     let window = breaker.window.unwrap_or(LONGEST);
     require(!window.is_zero() && window <= LONGEST, "promises.breaker.window", || {
         format!("is {window:?}; give more than zero and at most 10m")
+    })
+}
+
+/// What the ends of calls count as.
+fn outcomes(breaker: &BreakerPolicy, timeout: Option<Duration>) -> Checked {
+    let field = "promises.breaker.outcomes";
+    let ends = breaker.classified();
+    for (i, (end, class)) in ends.iter().enumerate() {
+        let other = ends.iter().take(i).find(|(seen, _)| seen == end);
+        require(other.is_none(), field, || format!("names {end} twice, the second time as {class}; name it once"))?;
+    }
+    let hangs = ends.iter().any(|(end, _)| *end == CallEnd::Fails(Failure::Hang));
+    require(!hangs || timeout.is_some(), field, || {
+        "names \"hang\", but nothing says when a call that hangs has failed; give promises.retry.attempt_timeout"
+            .to_owned()
+    })?;
+    let Some(slow) = breaker.slow_call else { return Ok(()) };
+    let field = "promises.breaker.slow_call";
+    require((Duration::from_millis(100)..=LONGEST).contains(&slow), field, || {
+        format!("is {slow:?}; give 100ms to 10m, well above what a good call takes")
+    })?;
+    require(timeout.is_none_or(|t| slow < t), field, || {
+        format!("is {slow:?}, which no call reaches before promises.retry.attempt_timeout; give less than that")
     })
 }
 

@@ -1,5 +1,5 @@
-//! B13: the changes of state that the service tells of are those of its family, one after another, and hold what the
-//! wire shows.
+//! B13: the changes of state that the service tells of are those of its family, one after another, and none is missing
+//! that the wire shows.
 
 use crate::checks::Check;
 use crate::checks::catalogue::{B13, class};
@@ -8,17 +8,17 @@ use crate::finding::Line;
 use crate::promise::{BreakerPolicy, BreakerProfile};
 
 use super::conclude::{Tally, Words, conclude};
-use super::timeline::{State, changes};
+use super::timeline::{Change, State, changes};
 use super::truth::{named_ours, shown};
 use super::view::View;
 
 /// **B13** The changes of state that the service tells of are legal for its profile, leave no gap between one and the
-/// next, and hold every change that the wire shows.
+/// next, and hold every opening that the wire shows.
 ///
-/// - *Measure*: the changes in the service's event log, in their order, and the states that the replay of the wire
-///   goes through.
+/// - *Measure*: the changes in the service's event log, in their order, and the openings in a replay of the wire: a
+///   call was rejected after others had passed.
 /// - *Test*: each change is an edge of the profile's automaton and begins in the state that the one before it ended in,
-///   the first one in closed. The wire's states are found among them in the same order. *Classic*: closed to open, open
+///   the first one in closed. There are as many openings as on the wire. *Classic*: closed to open, open
 ///   to half-open, half-open to closed or open. *resilience4j*: the same, and the states that only an operator enters or
 ///   leaves: disabled, metrics-only, forced-open. *Ejection*: closed to open and back, without half-open.
 /// - *False alarms*: none, the order is the service's own.
@@ -45,8 +45,8 @@ pub fn sequence_is_legal(policy: &BreakerPolicy, link: &str) -> Check {
         let tally = tally(&view, policy.profile);
         let words = Words {
             promise: format!("goes only through the changes of state of the profile {}", profile_word(policy.profile)),
-            measured: "the changes in the service's event log, and the states that the wire goes through".to_owned(),
-            pass: format!("{} changes of state, all legal, and every one that the wire shows among them", tally.judged),
+            measured: "the changes in the service's event log, and the openings that the wire shows".to_owned(),
+            pass: format!("{} changes of state, all legal, and every opening of the wire among them", tally.judged),
         };
         conclude(&view, B13, None, tally, words)
     })
@@ -68,8 +68,8 @@ fn tally(view: &View<'_>, profile: BreakerProfile) -> Tally {
         tally.gap("the service told of no change of its breaker's state".to_owned());
         return tally;
     }
-    if view.evidence.notes.iter().any(|n| n.code == "breaker-events-lost") {
-        tally.gap("part of the breaker's event log was overwritten before it was read".to_owned());
+    if view.evidence.notes.iter().any(|n| matches!(&*n.code, "breaker-events-lost" | "breaker-events-unreadable")) {
+        tally.gap("part of the breaker's event log was overwritten, or could not be read".to_owned());
     }
     let gaps = !tally.gaps.is_empty();
     let mut state = BreakerState::Closed;
@@ -95,7 +95,7 @@ fn tally(view: &View<'_>, profile: BreakerProfile) -> Tally {
         state = change.state;
     }
     if !gaps {
-        among(view, profile, &told, &mut tally);
+        openings(view, &told, &mut tally);
     }
     if view.hits().is_empty() {
         tally.gap("no call was seen on the link, so that the service's own word is all there is".to_owned());
@@ -117,32 +117,30 @@ fn is_edge(profile: BreakerProfile, from: BreakerState, to: BreakerState) -> boo
     }
 }
 
-/// Whether the states that the wire goes through are among those that were told, in the same order.
-fn among(view: &View<'_>, profile: BreakerProfile, told: &[&BreakerReading], tally: &mut Tally) {
-    let half_opens = profile != BreakerProfile::Ejection;
-    let wire = changes(view);
-    let shown: Vec<_> = wire.iter().skip(1).filter(|c| half_opens || c.state != State::HalfOpen).collect();
-    let mut states = told.iter().map(|r| r.state);
-    tally.count("changes told", told.len());
-    tally.count("changes that the wire shows", shown.len());
+/// Whether each opening that the wire proves was told of: calls had passed, and then one was rejected. What follows from
+/// the end of a probe is inferred, not proven, and other checks judge it.
+fn openings(view: &View<'_>, told: &[&BreakerReading], tally: &mut Tally) {
     // State and log are read together; what came after the last reading may be told of later.
     let last_read = view.evidence.breakers.iter().map(|r| r.at).max().unwrap_or_default();
-    for change in shown.into_iter().filter(|c| c.at <= last_read) {
-        let wanted = match change.state {
-            State::Closed => BreakerState::Closed,
-            State::Open => BreakerState::Open,
-            State::HalfOpen => BreakerState::HalfOpen,
-        };
-        if !states.any(|s| s == wanted) {
-            let what = format!(
-                "the wire shows the breaker {} from {} on ({}), and the service tells of no such change",
-                word(wanted),
-                change.at,
-                change.why
-            );
-            tally.breach(class::LOST_CHANGE, what, around(told, told.len().saturating_sub(1)));
-            return;
-        }
+    let wire = changes(view);
+    let proven = |c: &&Change| c.state == State::Open && c.passed > 0 && c.at <= last_read;
+    let trips = wire.iter().zip(wire.iter().skip(1)).filter(|(before, _)| before.state == State::Closed);
+    let shown: Vec<_> = trips.map(|(_, c)| c).filter(proven).collect();
+    let opened = |r: &&&BreakerReading| {
+        matches!(r.state, BreakerState::Open | BreakerState::ForcedOpen) && r.from != Some(BreakerState::HalfOpen)
+    };
+    let opened = told.iter().filter(opened).count();
+    tally.count("changes told of", told.len());
+    tally.count("openings told of", opened);
+    tally.count("openings that the wire shows", shown.len());
+    if let Some(untold) = shown.get(opened) {
+        let what = format!(
+            "the wire shows {} openings, and the service tells of {opened}: none for the one at {} ({})",
+            shown.len(),
+            untold.at,
+            untold.why
+        );
+        tally.breach(class::LOST_CHANGE, what, around(told, told.len().saturating_sub(1)));
     }
 }
 

@@ -37,6 +37,8 @@ pub(super) struct Change {
     pub at: At,
     /// How the wire shows it.
     pub why: String,
+    /// Calls that arrived in the state before it.
+    pub passed: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -53,7 +55,7 @@ pub(super) fn changes(view: &View<'_>) -> Vec<Change> {
     let rejected = view.calls.iter().filter(|c| c.rejected());
     events.extend(rejected.map(|c| (c.outcome.ended, Event::Rejected { sent: c.outcome.sent })));
     events.sort_by_key(|(at, _)| *at);
-    let begin = Change { state: State::Closed, at: first.outcome.sent, why: "first call".to_owned() };
+    let begin = Change { state: State::Closed, at: first.outcome.sent, why: "first call".to_owned(), passed: 0 };
     let mut walk = Walk { changes: vec![begin], last: None, passed: 0, probes: Vec::new(), permitted: view.probes };
     for (at, event) in events {
         match event {
@@ -81,7 +83,7 @@ impl<'a> Walk<'a> {
     }
 
     fn turn(&mut self, state: State, at: At, why: String) {
-        self.changes.push(Change { state, at, why });
+        self.changes.push(Change { state, at, why, passed: self.passed });
         self.passed = 0;
     }
 

@@ -81,7 +81,7 @@ pub const B1: &CheckInfo = &CheckInfo {
     false_alarm: "none: arrivals are counted",
     inconclusive: "a step of the scenario left no outcomes, or the calls meant to fail did not fail",
     bug_classes: &[class::OFF_BY_ONE, class::PER_REQUEST, class::NEVER_FORGETS, class::WINDOW, class::RETRY_COUNT],
-    scenario: "breaker-trip, breaker-recovery",
+    scenario: "breaker-trip, breaker-recovery, breaker-window, breaker-ejection",
 };
 
 /// B2 OpenFailsFast.
@@ -118,7 +118,7 @@ pub const B3: &CheckInfo = &CheckInfo {
     inconclusive: "the breaker never opened, no call was sent in the stretch that decides, or a canary pause \
         exceeded the noise bound",
     bug_classes: &[class::UNIT, class::LEAKS, class::WRONG_START, class::NO_TIMER],
-    scenario: "breaker-recovery, breaker-relapse",
+    scenario: "breaker-recovery, breaker-relapse, breaker-ejection",
 };
 
 /// B4 HalfOpenSingleProbe.
@@ -272,7 +272,8 @@ pub const B12: &CheckInfo = &CheckInfo {
         class::MISCOUNTED,
         class::ILLEGAL_CHANGE,
     ],
-    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late",
+    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late, breaker-crowd, breaker-window, \
+        breaker-ejection",
 };
 
 /// B13 LegalSequence.
@@ -281,12 +282,13 @@ pub const B13: &CheckInfo = &CheckInfo {
     name: "LegalSequence",
     tier: Tier::Three,
     promise: "the breaker goes only through the changes of state of its profile, and tells of each of them",
-    measure: "the changes in the service's event log, in their order, and the states that the wire goes through",
+    measure: "the changes in the service's event log, in their order, and the openings that the wire shows",
     rule: "each change is an edge of the profile's automaton (classic, resilience4j with its special states, ejection \
-        without half-open) and begins where the one before it ended; the changes that the wire shows are among them in \
-        the same order",
+        without half-open) and begins where the one before it ended; there are as many openings as on the wire, where a \
+        call was rejected after others had passed",
     false_alarm: "none: the order is the service's own",
     inconclusive: "no change was told of, part of the log was overwritten, or a state has an unknown name",
     bug_classes: &[class::ILLEGAL_CHANGE, class::LOST_CHANGE],
-    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late",
+    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late, breaker-crowd, breaker-window, \
+        breaker-ejection",
 };
