@@ -12,18 +12,19 @@ const WIDTH: usize = 100;
 /// use judge::{checks::catalogue, render};
 ///
 /// let text = render::explain(catalogue::B4);
-/// assert!(text.starts_with("B4 HalfOpenSingleProbe  (tier 1; scenario breaker-recovery, breaker-relapse)\n"));
+/// assert!(text.starts_with("B4 HalfOpenSingleProbe  (tier 1)\n"));
 /// assert!(text.contains("\npromise     a half-open breaker lets exactly"));
 /// ```
 #[must_use]
 pub fn explain(info: &CheckInfo) -> String {
-    let mut out = vec![format!("{} {}  (tier {}; scenario {})", info.id, info.name, info.tier.number(), info.scenario)];
+    let mut out = vec![format!("{} {}  (tier {})", info.id, info.name, info.tier.number())];
     let rows = [
         ("promise", info.promise),
         ("measure", info.measure),
         ("rule", info.rule),
         ("false alarm", info.false_alarm),
         ("unsure when", info.inconclusive),
+        ("scenarios", info.scenario),
     ];
     for (label, text) in rows {
         out.push(String::new());

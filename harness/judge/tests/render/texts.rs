@@ -131,7 +131,7 @@ fn every_check_is_explained() {
         assert!(ids.insert(info.id) && ids.insert(info.name), "{} is there twice", info.id);
         assert_eq!(catalogue::info(&info.name.to_lowercase()), Some(info));
         let text = explain(info);
-        assert!(text.starts_with(&format!("{} {}  (tier {};", info.id, info.name, info.tier.number())));
+        assert!(text.starts_with(&format!("{} {}  (tier {})", info.id, info.name, info.tier.number())));
         for label in ["promise", "measure", "rule", "false alarm", "unsure when"] {
             assert!(text.contains(&format!("\n{label}")), "{}: {label}", info.id);
         }

@@ -21,7 +21,7 @@ use crate::service::{payments_breaking, slow_calls, windowed};
 #[case::probe_failure_closes("probe-failure-closes", "B5", &[], &[&BREAKER_RELAPSE])]
 #[case::counter_not_reset("counter-not-reset", "B6", &[], &[&BREAKER_RECOVERY])]
 #[case::probe_stuck("probe-stuck", "B7", &[], &[&BREAKER_RELAPSE])]
-#[case::half_open_forever("half-open-forever", "B6", &["B8"], &[&BREAKER_RECOVERY])]
+#[case::half_open_forever("half-open-forever", "B6", &["B3", "B4"], &[&BREAKER_RECOVERY])]
 #[case::stale_success_closes("stale-success-closes", "B8", &["B12", "B13"], &[&BREAKER_LATE])]
 #[case::stale_failure_reopens("stale-failure-reopens", "B8", &[], &[&BREAKER_LATE])]
 #[case::stale_frees_permit("stale-frees-permit", "B8", &[], &[&BREAKER_LATE])]

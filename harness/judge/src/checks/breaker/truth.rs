@@ -108,6 +108,8 @@ fn proofs(view: &View<'_>, policy: &BreakerPolicy, eps: Duration) -> Vec<Proof> 
         .filter_map(|(change, next)| {
             let promised = match change.state {
                 State::Closed => until(next),
+                // Rejections right behind good probes may be those of a breaker that stayed half-open.
+                State::Open if change.passed == 0 => return None,
                 // Without a call nobody knows whether it turned half-open by itself when the open time was over.
                 State::Open => {
                     next.map_or(At(u64::MAX), |c| c.at).min(change.at + policy.open.saturating_sub(ROUNDING))

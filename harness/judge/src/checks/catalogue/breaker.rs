@@ -272,8 +272,7 @@ pub const B12: &CheckInfo = &CheckInfo {
         class::MISCOUNTED,
         class::ILLEGAL_CHANGE,
     ],
-    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late, breaker-crowd, breaker-window, \
-        breaker-ejection",
+    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late, breaker-ejection",
 };
 
 /// B13 LegalSequence.
@@ -289,6 +288,5 @@ pub const B13: &CheckInfo = &CheckInfo {
     false_alarm: "none: the order is the service's own",
     inconclusive: "no change was told of, part of the log was overwritten, or a state has an unknown name",
     bug_classes: &[class::ILLEGAL_CHANGE, class::LOST_CHANGE],
-    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late, breaker-crowd, breaker-window, \
-        breaker-ejection",
+    scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late, breaker-ejection",
 };
