@@ -1,6 +1,7 @@
 //! Images of our own players: one static binary each, nothing else in it.
 
 mod check;
+mod postgres;
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -32,16 +33,18 @@ struct Wanted {
     tag: String,
     players: Vec<&'static str>,
     check: bool,
+    postgres: bool,
 }
 
-/// Reads `--tag TAG`, `--player NAME` (all when absent) and `--check`.
+/// Reads `--tag TAG`, `--player NAME` (all when absent), `--check` and `--postgres-from-debian`.
 fn wanted(arguments: &[String]) -> Result<Wanted, Failure> {
-    let (mut tag, mut player, mut check) = (Vec::new(), Vec::new(), false);
+    let (mut tag, mut player, mut check, mut postgres) = (Vec::new(), Vec::new(), false, false);
     let mut words = arguments.iter().cloned();
     while let Some(word) = words.next() {
         let list = if word.starts_with("--player") { &mut player } else { &mut tag };
         match word.as_str() {
             "--check" => check = true,
+            "--postgres-from-debian" => postgres = true,
             "--player" | "--tag" => list.extend([Some(word), words.next()].into_iter().flatten()),
             _ => list.push(word),
         }
@@ -50,14 +53,17 @@ fn wanted(arguments: &[String]) -> Result<Wanted, Failure> {
     let players: Vec<_> = PLAYERS.iter().copied().filter(|known| player == "all" || *known == player).collect();
     match players.is_empty() {
         true => Err(Failure::Usage(format!("--player is one of {}", PLAYERS.join(", ")))),
-        false => Ok(Wanted { tag: options::text(&tag, "--tag", "local")?, players, check }),
+        false => Ok(Wanted { tag: options::text(&tag, "--tag", "local")?, players, check, postgres }),
     }
 }
 
 /// Builds the binaries and then `harness/PLAYER:TAG` for each; with `--check` runs the proxy's image too.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    let Wanted { tag, players, check } = wanted(arguments)?;
+    let Wanted { tag, players, check, postgres } = wanted(arguments)?;
     engine()?;
+    if postgres {
+        postgres::run(&tag)?;
+    }
     let workspace = Workspace::load()?;
     let mut build = vec!["build", "--locked", "--profile", "image", "--target", TARGET];
     for player in &players {
@@ -151,10 +157,10 @@ mod tests {
     #[test]
     fn options_come_in_any_order() {
         let asked = |line: &str| wanted(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>());
-        let all = Wanted { tag: "local".to_owned(), players: PLAYERS.to_vec(), check: false };
+        let all = Wanted { tag: "local".to_owned(), players: PLAYERS.to_vec(), check: false, postgres: false };
         assert_eq!(asked(""), Ok(all));
-        let one = Wanted { tag: "t".to_owned(), players: vec![PROXY], check: true };
-        assert_eq!(asked("--check --player chaos-proxy --tag=t"), Ok(one));
+        let one = Wanted { tag: "t".to_owned(), players: vec![PROXY], check: true, postgres: true };
+        assert_eq!(asked("--check --player chaos-proxy --postgres-from-debian --tag=t"), Ok(one));
         for wrong in ["--player", "--player nobody", "--tag", "--chekc", "--tag a --tag b"] {
             assert!(matches!(asked(wrong), Err(Failure::Usage(_))), "{wrong}");
         }

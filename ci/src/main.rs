@@ -29,9 +29,10 @@ usage: cargo ci COMMAND
                         each fuzz target of chaos-proxy and judge, or one, for a while (default 60s)
   matrix [--out FILE]   every defect through the whole battery: which check said what, as one table; also written to FILE
   clients               registry clients of Toxiproxy against chaos-proxy: two of Rust, one of Python
-  images [--tag TAG] [--player NAME] [--check]
+  images [--tag TAG] [--player NAME] [--check] [--postgres-from-debian]
                         static binaries of the players, or one, and their images (default tag: local); --check runs
-                        the proxy's in a network of containers
+                        the proxy's in a network of containers; --postgres-from-debian also builds harness/postgres,
+                        where the official image cannot be pulled
   help                  print this
 
 Exit codes: 0 all good, 1 a step failed or tidy found something, 2 wrong use, 5 a tool is missing or broken.

@@ -89,6 +89,11 @@ pub fn output(program: impl Into<OsString>, arguments: &[&str]) -> Result<String
         .map_err(|_| Failure::Tool(format!("{} printed something that is not UTF-8", line())))
 }
 
+/// A program that cannot be run.
+pub fn not_there(program: &str, error: &std::io::Error) -> Failure {
+    missing(&program.into(), error)
+}
+
 fn missing(program: &OsString, error: &std::io::Error) -> Failure {
     let program = program.to_string_lossy();
     Failure::Tool(format!("cannot run {program}: {error}; install it or put it on the PATH"))
