@@ -5,11 +5,14 @@ use std::net::SocketAddr;
 
 use crate::toxics::ToxicError;
 
+/// Bytes of a link's name: it is in every record, every metric and every answer.
+pub(crate) const MAX_NAME: usize = 1024;
+
 /// Why a proxy could not be started or asked.
 #[derive(Debug, thiserror::Error)]
 pub enum ProxyError {
-    /// An empty or unprintable name.
-    #[error("link names must not be empty and have no control characters; `{0}` is not usable")]
+    /// An empty, unprintable or endless name, or its beginning.
+    #[error("link names have 1 to {MAX_NAME} bytes and no control characters; `{0}` is not usable")]
     BadName(String),
     /// Another link has the name.
     #[error("there is a link `{0}` already; choose another name or remove it first")]

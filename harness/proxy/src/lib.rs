@@ -47,6 +47,7 @@ mod physics;
 mod proxy;
 mod rules;
 mod serve;
+mod strict;
 mod strike;
 mod sync;
 mod tasks;

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use http_body_util::{BodyExt, Limited};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -72,7 +72,10 @@ async fn call(
             let request = Request { method: head.method, path, query, headers: head.headers, body };
             router::answer(&api, request).await
         }
-        (Err(_), _) => Reply::refusal(413, format!("a body may have {MAX_API_BODY_BYTES} bytes at most")),
+        (Err(error), _) if error.is::<LengthLimitError>() => {
+            Reply::refusal(413, format!("a body may have {MAX_API_BODY_BYTES} bytes at most"))
+        }
+        (Err(error), _) => Reply::refusal(400, format!("the body cannot be read: {error}")),
         (_, None) => Reply::text(400, "text/plain; charset=utf-8", "400 Bad Request"),
     };
     let mut response = hyper::Response::new(Outgoing::new(reply.content, run, pace));

@@ -5,9 +5,7 @@ use http::{HeaderMap, Method};
 use serde::de::DeserializeOwned;
 
 use super::reply::Reply;
-
-/// Characters of a reason that an answer repeats.
-const MAX_REASON: usize = 400;
+use crate::strict;
 
 /// A call.
 #[derive(Debug)]
@@ -37,12 +35,12 @@ impl Request {
 
     /// The body, read strictly: for our own paths, whose types refuse unknown fields.
     pub(crate) fn json<T: DeserializeOwned>(&self) -> Result<T, Reply> {
-        serde_json::from_slice(&self.body).map_err(|e| {
-            let why = e.to_string();
-            // The reason may quote a text of the body, whatever its length.
-            let cut = why.char_indices().nth(MAX_REASON).map_or("", |_| " ...");
-            let why: String = why.chars().take(MAX_REASON).collect();
-            Reply::refusal(400, format!("the body is not usable: {why}{cut}"))
+        strict::from_slice(&self.body).map_err(|misread| {
+            let error = format!("the body is not usable: {misread}");
+            match &misread.field {
+                Some(field) => Reply::refused_field(400, field, error),
+                None => Reply::refusal(400, error),
+            }
         })
     }
 

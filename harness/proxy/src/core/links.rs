@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::{Core, LinkStatus};
 use crate::config::{LinkConfig, Mode};
 use crate::engine::Armed;
-use crate::error::ProxyError;
+use crate::error::{MAX_NAME, ProxyError};
 use crate::link::{Link, LinkChange, Parts};
 use crate::rules::Rule;
 use crate::sync::{read, write};
@@ -16,6 +16,8 @@ use crate::toxics::ToxicBoard;
 
 /// The most links that a proxy has at once.
 pub const MAX_LINKS: usize = 10_000;
+/// Characters of an unusable name that its refusal repeats.
+const SHOWN_OF_NAME: usize = 64;
 
 /// Why a link with rules of its own could not be added.
 #[derive(Debug, thiserror::Error)]
@@ -88,6 +90,11 @@ impl Core {
 
     pub(crate) fn link_status(&self, name: &str) -> Result<LinkStatus, ProxyError> {
         self.find(name).map(|link| LinkStatus::of(&link))
+    }
+
+    /// What would make a link like this one, as it is now.
+    pub(crate) fn link_config(&self, name: &str) -> Result<LinkConfig, ProxyError> {
+        self.find(name).map(|link| link.config())
     }
 
     /// All links, sorted by name.
@@ -166,8 +173,10 @@ impl Core {
 }
 
 fn check(link: &LinkConfig) -> Result<(), ProxyError> {
-    if link.name.trim().is_empty() || link.name.contains(char::is_control) {
-        return Err(ProxyError::BadName(link.name.clone()));
+    let printable = !link.name.trim().is_empty() && !link.name.contains(char::is_control);
+    if !printable || link.name.len() > MAX_NAME {
+        let start = link.name.chars().take(SHOWN_OF_NAME).collect();
+        return Err(ProxyError::BadName(start));
     }
     if let Some(address) = &link.upstream {
         check_upstream(&link.name, address)?;

@@ -117,6 +117,21 @@ impl Link {
         }
     }
 
+    /// What would make a link like this one, as it is now.
+    pub(crate) fn config(&self) -> LinkConfig {
+        LinkConfig {
+            name: self.name.clone(),
+            listen: self.listen(),
+            enabled: self.bound().is_some(),
+            upstream: self.target().address.map(|address| address.to_string()),
+            mode: self.mode,
+            key_header: self.key_header.clone(),
+            limits: self.limits,
+            toxics: self.toxics.list(),
+            tls: self.tls.config().clone(),
+        }
+    }
+
     pub(crate) fn target(&self) -> Target {
         read(&self.upstream).clone()
     }

@@ -4,8 +4,13 @@
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RuleError {
     /// The text is not the grammar.
-    #[error("the rules cannot be read: {0}")]
-    Unreadable(String),
+    #[error("the rules cannot be read: {}{why}", field.as_deref().map(|f| format!("`{f}`: ")).unwrap_or_default())]
+    Unreadable {
+        /// Path of the field that is wrong; absent when the text as a whole is.
+        field: Option<String>,
+        /// What is wrong.
+        why: String,
+    },
     /// A field's value does not hold.
     #[error("rule `{rule}`: `{field}` {reason}")]
     BadField {
@@ -86,6 +91,12 @@ pub enum RuleError {
     },
 }
 
+impl From<crate::strict::Misread> for RuleError {
+    fn from(misread: crate::strict::Misread) -> Self {
+        Self::Unreadable { field: misread.field, why: misread.why }
+    }
+}
+
 impl RuleError {
     /// The field that does not hold, when it is one.
     #[must_use]
@@ -98,7 +109,8 @@ impl RuleError {
             Self::UnknownScope { .. } => Some("scope"),
             Self::UnknownLease { .. } => Some("lease"),
             Self::DryRunTooLong { .. } => Some("calls"),
-            Self::Unreadable(_) | Self::TooMany { .. } => None,
+            Self::Unreadable { field, .. } => field.as_deref(),
+            Self::TooMany { .. } => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::{Rule, RuleError};
+use crate::strict;
 
 /// A longer rules file is refused.
 pub const MAX_RULES_BYTES: usize = 4 << 20;
@@ -18,17 +19,16 @@ pub fn rules_from_json(text: &str) -> Result<Vec<Rule>, RuleError> {
         rules: Vec<Rule>,
     }
     if text.len() > MAX_RULES_BYTES {
-        return Err(RuleError::Unreadable(format!("longer than {MAX_RULES_BYTES} bytes")));
+        return Err(RuleError::Unreadable { field: None, why: format!("longer than {MAX_RULES_BYTES} bytes") });
     }
-    let unreadable = |e: serde_json::Error| RuleError::Unreadable(e.to_string());
     if !text.trim_start().starts_with(['{', '[']) {
         let what = "this is not JSON: a rules file is an array of rules, or an object with one under `rules`";
-        return Err(RuleError::Unreadable(what.to_owned()));
+        return Err(RuleError::Unreadable { field: None, why: what.to_owned() });
     }
     let rules = if text.trim_start().starts_with('{') {
-        serde_json::from_str::<File>(text).map_err(unreadable)?.rules
+        strict::from_slice::<File>(text.as_bytes())?.rules
     } else {
-        serde_json::from_str::<Vec<Rule>>(text).map_err(unreadable)?
+        strict::from_slice::<Vec<Rule>>(text.as_bytes())?
     };
     rules.iter().try_for_each(Rule::validate)?;
     Ok(rules)

@@ -89,7 +89,14 @@ async fn rules_are_armed_all_or_none() {
     );
     let mut bad = busy("b");
     bad["fualt"] = json!(1);
-    refused(&plane.call(call, &bad.to_string()).await, 400, None, "unknown field `fualt`");
+    refused(&plane.call(call, &bad.to_string()).await, 400, Some("fualt"), "unknown field `fualt`");
+    let mut bad = busy("b");
+    bad["uses"] = json!("many");
+    let list = json!([busy("a"), bad]).to_string();
+    refused(&plane.call(call, &list).await, 400, Some("[1].uses"), "the rules cannot be read");
+    refused(&plane.call("POST /v1/leases", r#"{"ttl_ms":"1s"}"#).await, 400, Some("ttl_ms"), "invalid type");
+    refused(&plane.call("POST /v1/leases", "{}").await, 400, Some("ttl_ms"), "missing field");
+    refused(&plane.call("GET /v1/leases?scope=a", "").await, 400, Some("scope"), "is no parameter");
     refused(&plane.call(call, "{").await, 400, None, "the rules cannot be read");
     refused(&plane.call(call, &json!([busy("a"), busy("a")]).to_string()).await, 409, Some("id"), "already armed");
     assert_eq!((plane.proxy.epoch(), plane.proxy.rule_reports().len()), (before, 0));

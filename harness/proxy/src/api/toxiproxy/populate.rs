@@ -73,21 +73,12 @@ async fn put(core: &Core, input: ProxyInput) -> Result<LinkStatus, ProxyError> {
     if same_place && old.upstream.as_deref() == Some(input.upstream.as_str()) {
         return Ok(old);
     }
+    let before = core.link_config(&input.name)?;
     core.remove_link(&input.name).await?;
     let added = core.add_link(proxies::config(input)).await;
     if added.is_err() {
-        restore(core, old).await;
+        // The caller is told about the new one; that the old port was lost meanwhile shows in the list.
+        let _lost = core.add_link(before).await;
     }
     added
-}
-
-/// Puts back what could not be replaced.
-async fn restore(core: &Core, old: LinkStatus) {
-    let upstream = old.upstream.unwrap_or_default();
-    let input = ProxyInput { name: old.name, listen: old.listen, upstream, enabled: old.enabled };
-    let mut config = proxies::config(input);
-    config.mode = old.mode;
-    config.toxics = old.toxics;
-    // The caller is told about the new one; that the old port was lost meanwhile shows in the list.
-    let _lost = core.add_link(config).await;
 }

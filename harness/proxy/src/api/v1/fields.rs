@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::api::{Reply, Request};
+use crate::strict::{self, Misread};
 
 /// The members of a body that is an object.
 #[derive(Debug)]
@@ -25,9 +26,7 @@ impl Fields {
     pub(super) fn optional<T: DeserializeOwned>(&mut self, field: &str) -> Result<Option<T>, Reply> {
         match self.members.remove(field) {
             None | Some(Value::Null) => Ok(None),
-            Some(value) => {
-                serde_json::from_value(value).map(Some).map_err(|e| refused(field, &format!("is wrong: {e}")))
-            }
+            Some(value) => strict::from_value(value).map(Some).map_err(|e| refused_within(field, e)),
         }
     }
 
@@ -35,6 +34,16 @@ impl Fields {
     pub(super) fn required<T: DeserializeOwned>(&mut self, field: &str) -> Result<T, Reply> {
         self.optional(field)?.ok_or_else(|| refused(field, "is missing"))
     }
+}
+
+/// A refusal of a value or of something in it.
+pub(super) fn refused_within(field: &str, misread: Misread) -> Reply {
+    let path = match misread.field {
+        None => field.to_owned(),
+        Some(inner) if inner.starts_with('[') => format!("{field}{inner}"),
+        Some(inner) => format!("{field}.{inner}"),
+    };
+    refused(&path, &format!("is wrong: {}", misread.why))
 }
 
 /// A refusal that begins with the field.

@@ -4,7 +4,7 @@ use http::Method;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::fields::{Fields, refused};
+use super::fields::{Fields, refused, refused_within};
 use super::link_toxics;
 use crate::api::{Api, Reply, Request};
 use crate::config::{DEFAULT_KEY_HEADER, LinkConfig, Mode};
@@ -12,6 +12,7 @@ use crate::core::{AddLinkError, LinkStatus};
 use crate::error::ProxyError;
 use crate::link::LinkChange;
 use crate::rules::Rule;
+use crate::strict;
 use crate::tls::TlsConfig;
 use crate::toxics::Toxic;
 
@@ -120,7 +121,7 @@ fn toxics(values: Vec<Value>) -> Result<Vec<Toxic>, Reply> {
 /// Rules of a link apply to it alone.
 fn rules(link: &str, values: Vec<Value>) -> Result<Vec<Rule>, Reply> {
     let read = |(i, value)| {
-        let rule: Rule = serde_json::from_value(value).map_err(|e| refused(&format!("rules[{i}]"), &e.to_string()))?;
+        let rule: Rule = strict::from_value(value).map_err(|e| refused_within(&format!("rules[{i}]"), e))?;
         match rule.link.as_deref() {
             Some(other) if other != link => {
                 Err(refused(&format!("rules[{i}].link"), &format!("names `{other}`; leave it out, it is `{link}`")))

@@ -11,6 +11,7 @@ use super::query::Query;
 use crate::api::{Api, Reply, Request};
 use crate::engine::{Armed, ArmedRule, DryCall, DryDecision, RuleCount, RuleReport};
 use crate::rules::{Rule, RuleError, rules_from_json};
+use crate::strict;
 
 /// The most counters that one answer lists.
 const MAX_COUNTS: usize = 10_000;
@@ -127,7 +128,7 @@ fn arm(api: &Api, request: &Request) -> Reply {
 
 /// One rule, or a list as it stands in a file.
 fn read(body: &[u8]) -> Result<Vec<Rule>, RuleError> {
-    let unreadable = |e: &dyn std::fmt::Display| RuleError::Unreadable(e.to_string());
+    let unreadable = |e: &dyn std::fmt::Display| RuleError::Unreadable { field: None, why: e.to_string() };
     let text = std::str::from_utf8(body).map_err(|e| unreadable(&e))?;
     let is_list = match serde_json::from_str::<serde_json::Value>(text).map_err(|e| unreadable(&e))? {
         serde_json::Value::Object(fields) => fields.contains_key("rules"),
@@ -136,7 +137,7 @@ fn read(body: &[u8]) -> Result<Vec<Rule>, RuleError> {
     if is_list {
         return rules_from_json(text);
     }
-    serde_json::from_str::<Rule>(text).map(|rule| vec![rule]).map_err(|e| unreadable(&e))
+    Ok(vec![strict::from_slice::<Rule>(body)?])
 }
 
 fn refused(error: &RuleError) -> Reply {

@@ -27,6 +27,25 @@ async fn bodies_are_bounded() {
     assert_eq!(plane.call("GET /proxies", "").await.body, "{}");
 }
 
+// Proves that a body whose chunks are malformed is not called too long, and that a name has a bound on either interface.
+#[tokio::test]
+async fn malformed_bodies_and_endless_names_are_refused() {
+    let plane = Plane::start().await;
+    let mut client = plane.client().await;
+    let head = "POST /v1/links HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n";
+    client.0.write_all(head.as_bytes()).await.expect("send");
+    let answer = client.answer(false).await;
+    assert!(answer.status() == 400 && answer.body.contains("cannot be read"), "{}", answer.body);
+    let name = "n".repeat(1025);
+    let body = format!(r#"{{"name":"{name}","upstream":"127.0.0.1:1","mode":"tcp"}}"#);
+    let answer = plane.call("POST /v1/links", &body).await;
+    assert!(answer.status() == 400 && answer.body.contains(r#""field":"name""#), "{}", answer.body);
+    assert!(answer.body.len() < 400, "the refusal does not repeat the name");
+    let body = format!(r#"{{"name":"{name}","upstream":"127.0.0.1:1"}}"#);
+    assert_eq!(plane.call("POST /proxies", &body).await.status(), 400);
+    assert_eq!(plane.call("GET /proxies", "").await.body, "{}");
+}
+
 // Proves that clients in the middle of a request hold nobody up, and that the end of the server waits for none of the
 // idle ones: both kinds of connection are closed, the port refuses, and the links go on.
 #[tokio::test]
