@@ -41,7 +41,9 @@ fn misread(error: serde_path_to_error::Error<serde_json::Error>) -> Misread {
     let why = error.inner().to_string();
     // A syntax error is at a place of the text, whatever was being read there.
     let path = if error.inner().is_data() { path(error.path(), &why) } else { None };
-    Misread { field: path, why: short(&why) }
+    // Where the field is named nobody needs its line and column.
+    let why = if path.is_some() { why.rsplit_once(" at line ").map_or(&*why, |(why, _)| why) } else { &why };
+    Misread { field: path, why: short(why) }
 }
 
 /// The path of the field. Of one that is missing or unknown only its parent is on the way; its name is in the reason.

@@ -136,7 +136,7 @@ async fn held_calls_are_released_over_http() {
     let wait = "POST /v1/rules/gate/wait";
     refused(&plane.call(wait, r#"{"within_ms":1}"#).await, 400, Some("fired"), "one of them");
     refused(&plane.call(wait, r#"{"held":1,"within_ms":20001}"#).await, 400, Some("within_ms"), "at most 20000");
-    refused(&plane.call("POST /v1/rules/gate/release", r#"{"n":"some"}"#).await, 400, None, "number, or \"all\"");
+    refused(&plane.call("POST /v1/rules/gate/release", r#"{"n":"some"}"#).await, 400, Some("n"), "number, or \"all\"");
 }
 
 // Proves that counters are read and reset over HTTP, and that a dry run decides there as it does here.
@@ -159,7 +159,7 @@ async fn counters_and_dry_runs_over_http() {
     refused(
         &plane.call("POST /v1/rules/dry-run", r#"{"calls":[{"lnik":"bank"}]}"#).await,
         400,
-        None,
+        Some("calls[0].lnik"),
         "unknown field `lnik`",
     );
 }

@@ -47,7 +47,7 @@ async fn refusals_name_the_field() {
         (json!({ "name": "p", "mode": "tcp", "upstream": "nonsense" }), 400, "upstream"),
         (json!({ "name": "p", "mode": "tcp", "toxics": [{ "type": "x" }] }), 400, "toxics[0].type"),
         (json!({ "name": "p", "mode": "http", "toxics": [{ "type": "noop" }] }), 400, "toxics"),
-        (json!({ "name": "p", "mode": "http", "rules": [{ "id": "r", "fautl": 1 }] }), 400, "rules[0]"),
+        (json!({ "name": "p", "mode": "http", "rules": [{ "id": "r", "fautl": 1 }] }), 400, "rules[0].fautl"),
         (
             json!({ "name": "p", "mode": "http", "rules": [{ "id": "r", "link": "q",
             "fault": { "at": "connect", "effect": "reset" } }] }),
