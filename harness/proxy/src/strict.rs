@@ -86,7 +86,7 @@ mod tests {
         assert_eq!(field::<Rule>(rule).as_deref(), Some("fault.effect.reply.status"));
         let list = r#"[{"id": "a", "fault": {"at": "request", "effect": "close"}}, {"id": "b", "faults": {}}]"#;
         assert_eq!(field::<Vec<Rule>>(list).as_deref(), Some("[1].faults"));
-        assert_eq!(field::<Rule>(r#"{"id": "a"}"#).as_deref(), Some("fault"));
+        assert_eq!(field::<Rule>(r#"{"id": "a", "fault": {"at": "request"}}"#).as_deref(), Some("fault.effect"));
         assert_eq!(field::<Rule>(r#"{"id": 3}"#).as_deref(), Some("id"));
         assert_eq!(field::<Rule>("{").as_deref(), None);
         assert_eq!(field::<u64>("3 4").as_deref(), None);
