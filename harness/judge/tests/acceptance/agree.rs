@@ -38,12 +38,12 @@ impl Reference {
     }
 
     /// As the page writes it: `.061` with as many digits as are known, bare `0` when nothing was counted, `1` for all but
-    /// a few in ten thousand, `<1e-4` for less than that but something.
+    /// a few in ten thousand, `1.00` when only two digits are known, `<1e-4` for less than that but something.
     ///
     /// # Panics
     /// When the text is none of these.
     pub fn text(text: &str, runs: u64) -> Reference {
-        let decimals = text.strip_prefix('.').map_or(0, str::len);
+        let decimals = text.split_once('.').map_or(0, |(_, digits)| digits.len());
         match text {
             "<1e-4" => Reference::between(5e-5, 5e-5, runs),
             "0" => Reference::between(0.0, 0.0, runs),
