@@ -47,7 +47,7 @@ pub fn run(tag: &str) -> Result<(), Failure> {
 fn fresh(root: &Path) -> Result<(), Failure> {
     let failed = |error| Failure::Tool(format!("cannot make {} afresh: {error}", root.display()));
     match fs::remove_dir_all(root) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
         _ => fs::create_dir_all(root).map_err(failed),
     }
 }

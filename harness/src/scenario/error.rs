@@ -55,6 +55,6 @@ pub enum ScenarioError {
         /// File name, or `<scenario>`.
         origin: String,
         /// What is wrong with the contract, or with what the scenario puts into it.
-        source: ContractError,
+        source: Box<ContractError>,
     },
 }

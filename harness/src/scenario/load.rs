@@ -48,7 +48,7 @@ impl ScenarioFile {
     /// # Errors
     /// When it cannot be read or is not a contract.
     pub fn contract(&self) -> Result<Contract, ScenarioError> {
-        let source = |source| ScenarioError::Contract { origin: self.name.clone(), source };
+        let source = |source| ScenarioError::Contract { origin: self.name.clone(), source: Box::new(source) };
         Contract::load(self.dir.join(&self.contract)).map_err(source)
     }
 
@@ -67,7 +67,9 @@ impl ScenarioFile {
         }
         self.fits(&contract)?;
         let contract = with_env(contract, &self.service.env);
-        contract.validated().map_err(|source| ScenarioError::Contract { origin: self.name.clone(), source })
+        contract
+            .validated()
+            .map_err(|source| ScenarioError::Contract { origin: self.name.clone(), source: Box::new(source) })
     }
 }
 

@@ -56,7 +56,8 @@ fn no_pass_without_the_witness() {
 /// Proves that the loss of one whole witness never turns a failure into a pass.
 #[test]
 fn losing_a_witness_acquits_nobody() {
-    let lost: [(&str, fn(&mut Evidence)); 9] = [
+    type Lose = fn(&mut Evidence);
+    let lost: [(&str, Lose); 9] = [
         ("steps", |e| e.steps.clear()),
         ("attempts", |e| e.attempts.clear()),
         ("connections", |e| e.connections.clear()),

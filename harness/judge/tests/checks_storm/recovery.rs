@@ -123,7 +123,7 @@ fn too_little_is_inconclusive() {
     paused.canary[0].max_ns = 300 * MS;
     doubted(paused, "paused");
     let mut slower = played(5, sound);
-    let late = |o: &judge::evidence::Outcome| o.sent.0 > 3_000 * MS && o.seq % 4 != 0;
+    let late = |o: &judge::evidence::Outcome| o.sent.0 > 3_000 * MS && !o.seq.is_multiple_of(4);
     let gone: std::collections::BTreeSet<_> =
         slower.outcomes.iter().filter(|o| late(o)).map(|o| o.key.clone()).collect();
     slower.outcomes.retain(|o| !gone.contains(&o.key));

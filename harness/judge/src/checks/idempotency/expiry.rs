@@ -124,7 +124,7 @@ fn new_effect<'a>(request: &Request<'_, 'a>, first: &Outcome) -> Vec<&'a Attempt
     let payment = request.payment;
     let calls = calls_during(request);
     let trace = |c: &&BankEntry| c.context.is_some_and(|c| c.trace == request.outcome.context.trace);
-    let charged = payment.charges.iter().any(|c| trace(c));
+    let charged = payment.charges.iter().any(trace);
     let before: Vec<_> = payment.attempts.iter().filter(|a| a.arrived <= first.ended).map(|a| &a.key).collect();
     let renamed = calls.iter().any(|c| c.key.is_some() && !before.contains(&&c.key));
     if charged || renamed { calls } else { Vec::new() }

@@ -88,8 +88,11 @@ fn judge(evidence: &Evidence, policy: &OverloadPolicy, link: &str, capacity: f64
         duration::format(Duration::from_millis(time.as_millis() as u64)),
         100.0 * share,
     );
-    // NaN is no pass: it is not at least anything.
-    if !(share >= policy.goodput) {
+    if share.is_nan() {
+        let advice = "let the overload last longer, and see that the script gives the dependency a capacity";
+        return case.inconclusive(tally, "nothing was possible in no time".to_owned(), advice.to_owned());
+    }
+    if share < policy.goodput {
         let failed = asked.iter().filter(|r| !r.outcome.succeeded() && r.tries() > 0);
         let class = if repeated > REPEATED { RETRIES } else { UNLIMITED };
         tally.breach(class, seen.clone(), failed.map(|r| outcome_line(r.outcome, "")).collect());
