@@ -22,7 +22,7 @@ use super::view::View;
 ///   to half-open, half-open to closed or open. *resilience4j*: the same, and the states that only an operator enters or
 ///   leaves: disabled, metrics-only, forced-open. *Ejection*: closed to open and back, without half-open.
 /// - *False alarms*: none, the order is the service's own.
-/// - *Inconclusive*: no change was told, part of the log was overwritten before it was read, or a state has a name that
+/// - *Inconclusive*: no change was told, no call was seen on the link, part of the log was overwritten before it was read, or a state has a name that
 ///   no profile knows.
 ///
 /// ```
