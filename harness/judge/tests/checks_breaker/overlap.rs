@@ -184,6 +184,27 @@ fn the_endpoint_is_held_against_the_wire() {
     }
 }
 
+/// Proves that a breaker that a hanging probe locked half-open, and says so, is not called a liar: the wire cannot tell
+/// half-open from open there.
+#[test]
+fn a_stuck_half_open_is_no_lie() {
+    let mut stage = Stage::new(&policy(), Defect::StuckProbe, "breaker-relapse", 6);
+    crate::scenarios::open_it(&mut stage, "trip");
+    stage.wait_until(stage.opened + 150 * MS);
+    stage.read_endpoint();
+    stage.wait_until(stage.opened + part(policy().open, 1.0) + EPS_MS * MS);
+    stage.call("fate", Bank::Hangs);
+    for _ in 0..10 {
+        stage.call("reopened", Bank::Good);
+        stage.wait_until(stage.now + 20 * MS);
+    }
+    stage.read_endpoint();
+    let says: Vec<_> = stage.evidence.breakers.iter().map(|r| r.state).collect();
+    assert_eq!(says, [BreakerState::Open, BreakerState::HalfOpen]);
+    let finding = breaker::state_is_truthful(&policy(), "bank").judge(&stage.evidence);
+    assert_eq!(finding.ruling, Ruling::Pass, "{finding:#?}");
+}
+
 /// Proves the automata: what one family may do another may not, and an operator's states belong to resilience4j alone.
 #[test]
 fn each_profile_has_its_own_automaton() {

@@ -18,8 +18,8 @@ use super::view::{Call, View};
 /// - *Measure*: readings of the endpoint, against the stretches in which calls at the proxy prove a state: closed
 ///   while they arrive, open from the open instant for the open time or until the next arrival. Its counter of calls
 ///   not permitted, against the calls that were rejected.
-/// - *Test*: no reading says open or half-open while the wire proves closed, or closed or half-open while it proves
-///   open; none has a state that the profile does not know. The counter is not behind the rejections that callers had
+/// - *Test*: no reading says open while the wire proves closed, or closed while it proves open, or half-open where no
+///   probe came before; none has a state that the profile does not know. The counter is not behind the rejections that callers had
 ///   seen (since the breaker opened; since the start, for one that only grows), and not ahead of all that were asked
 ///   for by then, where each call makes one attempt.
 /// - *False alarms*: none, readings within the noise bound of a change are left out.
@@ -94,6 +94,9 @@ pub(super) fn named_ours<'r>(
 /// A stretch in which the wire proves a state.
 struct Proof {
     state: State,
+    /// It follows from the end of probes: the wire cannot tell whether the breaker took them for decisive, so that it may
+    /// still be half-open.
+    probed: bool,
     from: At,
     to: At,
 }
@@ -103,9 +106,12 @@ fn proofs(view: &View<'_>, policy: &BreakerPolicy, eps: Duration) -> Vec<Proof> 
     let changes = changes(view);
     let end = view.hits().iter().map(|(_, h)| h.ended).max().unwrap_or_default();
     let until = |next: Option<&Change>| next.map_or(end, |c| c.at);
-    let pairs = changes.iter().zip(changes.iter().skip(1).map(Some).chain([None]));
-    pairs
-        .filter_map(|(change, next)| {
+    let before = [None].into_iter().chain(changes.iter().map(Some));
+    let next = changes.iter().skip(1).map(Some).chain([None]);
+    changes
+        .iter()
+        .zip(before.zip(next))
+        .filter_map(|(change, (before, next))| {
             let promised = match change.state {
                 State::Closed => until(next),
                 // Rejections right behind good probes may be those of a breaker that stayed half-open.
@@ -116,7 +122,8 @@ fn proofs(view: &View<'_>, policy: &BreakerPolicy, eps: Duration) -> Vec<Proof> 
                 }
                 State::HalfOpen => return None,
             };
-            Some(Proof { state: change.state, from: change.at + eps, to: promised - eps })
+            let probed = before.is_some_and(|b| b.state == State::HalfOpen);
+            Some(Proof { state: change.state, probed, from: change.at + eps, to: promised - eps })
         })
         .filter(|p| p.from < p.to)
         .collect()
@@ -147,7 +154,7 @@ fn state(reading: &BreakerReading, proofs: &[Proof], tally: &mut Tally) {
     let says_closed =
         matches!(reading.state, BreakerState::Closed | BreakerState::Disabled | BreakerState::MetricsOnly);
     let says_open = matches!(reading.state, BreakerState::Open | BreakerState::ForcedOpen);
-    let says_half = reading.state == BreakerState::HalfOpen;
+    let says_half = reading.state == BreakerState::HalfOpen && !proof.probed;
     tally.judged += 1;
     let (class, what) = match proof.state {
         State::Closed if says_open || says_half => (class::STALE_STATE, "calls were arriving at the dependency"),

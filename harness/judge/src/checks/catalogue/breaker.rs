@@ -259,8 +259,8 @@ pub const B12: &CheckInfo = &CheckInfo {
     promise: "the breaker's endpoint does not contradict what the wire shows",
     measure: "readings of the breaker's endpoint against the stretches in which the wire proves it closed or open, and \
         its counter of calls not permitted against the rejections",
-    rule: "no reading says `open` or `half-open` while calls pass, `closed` or `half-open` while they are rejected, or \
-        has a state that the profile does not know; the counter of calls that were not permitted is not behind the \
+    rule: "no reading says `open` while calls pass, `closed` while they are rejected, or `half-open` where no probe came \
+        before, or has a state that the profile does not know; the counter of calls that were not permitted is not behind the \
         rejections that callers have seen, and not ahead of them. The wire is the witness: a reading can be refuted \
         and never acquits",
     false_alarm: "none: readings within the noise bound of a change are left out",
