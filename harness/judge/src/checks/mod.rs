@@ -8,6 +8,7 @@ pub mod retry;
 pub mod storm;
 mod support;
 pub mod timeout;
+pub mod topology;
 pub mod trust;
 
 use crate::evidence::Evidence;

@@ -12,6 +12,7 @@ mod recovery;
 mod retry;
 mod retry_after;
 mod timeout;
+mod topology;
 
 pub use breaker::{BreakerMode, BreakerPolicy, BreakerProfile};
 pub use budget::{BudgetPolicy, Deposit};
@@ -25,3 +26,4 @@ pub use recovery::{OverloadPolicy, RecoveryPolicy};
 pub use retry::RetryPolicy;
 pub use retry_after::{OnTop, RetryAfterPolicy};
 pub use timeout::TimeoutPolicy;
+pub use topology::{AmplificationPolicy, BulkheadPolicy, Hop, IsolationPolicy};

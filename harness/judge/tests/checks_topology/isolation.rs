@@ -1,0 +1,139 @@
+//! B11, on a service with two dependencies.
+
+use judge::checks::catalogue::B11;
+use judge::checks::topology::{Beside, breaker_isolation};
+use judge::evidence::Evidence;
+use judge::promise::BreakerPolicy;
+use judge::{Finding, Ruling};
+
+use crate::stage::{Ask, Hit, MS, Stage};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Sound,
+    /// One breaker for both dependencies.
+    Shared,
+    /// The route asks the main dependency first.
+    Leaks,
+    /// While the breaker is open the route serves a marked substitute.
+    Degrades,
+    /// The route answers from a cache and calls nobody.
+    Caches,
+    /// The route never works.
+    Broken,
+    /// The breaker of the main dependency closes while the route is used.
+    Short,
+    /// Half-open never succeeds, so that payments do not come back.
+    Stuck,
+}
+
+fn judged(e: &Evidence) -> Finding {
+    let policy: BreakerPolicy = serde_json::from_str(r#"{ "threshold": 5, "open": "400ms" }"#).expect("well formed");
+    let rates = Beside { route: "rates".to_owned(), link: "rates".to_owned() };
+    breaker_isolation(&policy, "bank", &[rates]).judge(e)
+}
+
+fn call(s: &mut Stage, route: Option<&str>, status: u16, arrives: bool, struck: bool) {
+    let (trace, sent) = (s.trace(), s.now);
+    let link = if route.is_some() { "rates" } else { "bank" };
+    if arrives {
+        s.hit(Hit { link, trace: Some(trace), at: sent + MS, ended: sent + 2 * MS, status, struck });
+    }
+    s.now += 3 * MS;
+    let ended = s.now;
+    let degraded = status == 299;
+    s.ask(Ask { route, trace, sent, ended, status: if degraded { 200 } else { status }, degraded });
+    s.now += MS;
+}
+
+fn run(kind: Kind, struck: usize) -> Evidence {
+    let mut s = Stage::new("breaker-isolation", "payments");
+    let rates = Some("rates");
+    let alone = if kind == Kind::Broken { 500 } else { 200 };
+    s.step("alone/rates", |s| (0..5).for_each(|_| call(s, rates, alone, kind != Kind::Caches, false)));
+    s.step("trip/rates", |s| (0..5).for_each(|_| call(s, None, 500, true, true)));
+    s.fault("bank", 5, 5);
+    s.step("open/rates", |s| call(s, None, 503, false, false));
+    s.step("beside/rates", |s| {
+        (0..5).for_each(|_| match kind {
+            Kind::Shared => call(s, rates, 503, false, false),
+            Kind::Leaks => call(s, rates, 502, true, false),
+            Kind::Degrades => call(s, rates, 299, false, false),
+            Kind::Caches => call(s, rates, 200, false, false),
+            _ => call(s, rates, alone, true, false),
+        });
+    });
+    let open = kind != Kind::Short;
+    s.step("still-open/rates", |s| call(s, None, if open { 503 } else { 201 }, !open, false));
+    s.step("recover/rates", |s| {
+        let stuck = kind == Kind::Stuck;
+        call(s, None, if stuck { 503 } else { 201 }, !stuck, false);
+    });
+    s.step("struck/rates", |s| (0..struck).for_each(|_| call(s, rates, 500, true, true)));
+    s.fault("rates", 1, struck as u64);
+    s.step("payments/rates", |s| {
+        (0..3).for_each(|_| match kind {
+            Kind::Shared => call(s, None, 503, false, false),
+            _ => call(s, None, 201, true, false),
+        });
+    });
+    s.e
+}
+
+/// Proves that a service whose breakers are apart passes, in both directions.
+#[test]
+fn breakers_apart_pass() {
+    let finding = judged(&run(Kind::Sound, 5));
+    assert_eq!(finding.ruling, Ruling::Pass, "{finding:#?}");
+    assert!(finding.headline.starts_with("8 calls"), "{}", finding.headline);
+}
+
+/// Proves that a shared breaker, a leak and a substitute are failed, each for its class, with the client's lines.
+#[test]
+fn a_failure_that_crosses_is_failed() {
+    for (kind, class, word) in [
+        (Kind::Shared, 0, "5 of them never reached rates"),
+        (Kind::Leaks, 1, "0 of them never reached rates"),
+        (Kind::Degrades, 0, "5 of 5 calls of rates failed"),
+    ] {
+        let finding = judged(&run(kind, 5));
+        assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
+        assert_eq!(finding.bug_class.as_deref(), Some(B11.bug_classes[class]), "{}", finding.headline);
+        assert!(finding.headline.contains(word), "{}", finding.headline);
+        assert!(!finding.lines.is_empty());
+    }
+}
+
+/// Proves that a payment that fails after the route's dependency is failed as well, when the other direction holds.
+#[test]
+fn the_other_direction_is_judged_too() {
+    let mut evidence = run(Kind::Sound, 5);
+    let crossed = run(Kind::Shared, 5);
+    let last = |e: &Evidence| e.outcomes_of("payments").iter().map(|o| (*o).clone()).collect::<Vec<_>>();
+    evidence.outcomes.retain(|o| o.step != "payments/rates");
+    evidence.outcomes.extend(last(&crossed));
+    evidence.attempts.retain(|a| last(&crossed).iter().all(|o| a.arrived < o.sent || a.arrived > o.ended));
+    let finding = judged(&evidence);
+    assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
+    assert!(finding.headline.contains("3 of 3 calls of the payment"), "{}", finding.headline);
+}
+
+/// Proves that what was not seen is no pass.
+#[test]
+fn too_little_is_inconclusive() {
+    let mut unfired = run(Kind::Sound, 5);
+    unfired.faults[0].fired = 2;
+    for (evidence, word) in [
+        (Stage::new("breaker-isolation", "payments").e, "did not run"),
+        (run(Kind::Caches, 5), "no breaker was asked"),
+        (run(Kind::Broken, 5), "did not work without any fault"),
+        (run(Kind::Short, 5), "was not seen open both before and after"),
+        (run(Kind::Stuck, 5), "had not recovered"),
+        (run(Kind::Sound, 4), "failed 4 times"),
+        (unfired, "struck 2 times of 5"),
+    ] {
+        let finding = judged(&evidence);
+        assert_eq!(finding.ruling, Ruling::Inconclusive, "{word}: {finding:#?}");
+        assert!(finding.headline.contains(word), "{word}: {}", finding.headline);
+    }
+}

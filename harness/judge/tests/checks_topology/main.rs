@@ -1,0 +1,7 @@
+//! Checks of several layers, dependencies and routes, on simulated services: sound ones pass, each wrong one is failed
+//! for the right reason, and evidence that shows too little is inconclusive.
+
+mod amplification;
+mod bulkhead;
+mod isolation;
+mod stage;
