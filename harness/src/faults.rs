@@ -5,8 +5,8 @@ use std::time::Duration;
 use chaos_proxy::{Delay, Effect, Fault as Strike, HoldThen, OrdinalRange, Per, Phase, Rule, Schedule, Step, Then};
 use judge::promise::{Failure, PendingReply};
 
-/// How long the gate of [`Fault::HoldReply`] waits before it lets go by itself: longer than any scenario needs, so that
-/// a hold that is never released shows as one.
+/// How long the gates of [`Fault::HoldReply`] and [`Fault::Hold`] wait before they let go by themselves: longer than any
+/// scenario needs, so that a hold that is never released shows as one.
 const HOLD_REPLY_MS: u64 = 30_000;
 
 /// What goes wrong with an attempt.
@@ -34,6 +34,8 @@ pub enum Fault {
     Slow(Duration),
     /// The dependency answered; the answer is held at a gate.
     HoldReply,
+    /// The request is held at a gate before it is passed on: a dependency that hangs until it is let go.
+    Hold,
 }
 
 impl From<Failure> for Fault {
@@ -87,6 +89,7 @@ impl Fault {
             Fault::LostClose => Strike::reply_lost(Effect::Close),
             Fault::Hang => Strike::hang(),
             Fault::Slow(time) => at(Phase::Response, Effect::Delay(Delay::Ms(time.as_secs_f64() * 1e3))),
+            Fault::Hold => Strike::hold(HOLD_REPLY_MS),
             Fault::HoldReply => at(Phase::Response, Effect::Hold { timeout_ms: HOLD_REPLY_MS, then: HoldThen::Reset }),
         }
     }

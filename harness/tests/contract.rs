@@ -125,9 +125,8 @@ fn an_error_shows_what_to_write() {
     let option = error(&GOOD.replacen("attempt_timeout = \"1s\"", "attempt_timeout = 5", 1)).to_string();
     assert!(option.contains("a duration such as \"200ms\""), "{option}");
     assert!(number.contains("duration") || number.contains("200ms"), "{number}");
-    let text = GOOD.replacen("[links.bank]", "[isolate.unused]", 1);
     let links =
-        error(&text.replacen("[isolate.unused]\nupstream = \"mock-bank\"\nkey_header = \"Idempotency-Key\"", "", 1));
+        error("version = 1\n[service]\nname = \"s\"\ncommand = [\"s\"]\n[request]\npath = \"/p\"\nbody = \"b\"\n");
     assert!(links.to_string().contains("add [links.bank]"), "{links}");
 }
 

@@ -4,7 +4,7 @@ use harness::contract::{Contract, ContractError, Link, Route, Upstream};
 
 const GOOD: &str = include_str!("../../fixtures/payments/contract.toml");
 
-/// A front service before the payments service, a second dependency, and two further routes.
+/// Beside the reference contract's second dependency and its route: a service behind it, and a route with a body.
 const SHAPE: &str = r#"
 [services.payments]
 name = "payments"
@@ -14,12 +14,6 @@ env = { PAYMENTS_LISTEN = "127.0.0.1:{service.port}", PAYMENTS_BANK_URL = "{link
 [links.payments]
 upstream = { service = "payments" }
 main = true
-
-[links.rates]
-
-[routes.rates]
-path = "/rates/EUR"
-link = "rates"
 
 [routes.refund]
 method = "POST"
@@ -46,7 +40,7 @@ fn several_links_services_and_routes_are_read() {
     let contract = Contract::parse(&shaped(), "c.toml").unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(contract.main_link(), "payments");
     assert_eq!(contract.links["payments"].upstream, Upstream::Service("payments".to_owned()));
-    assert_eq!(contract.links["rates"], Link::default());
+    assert_eq!(contract.links["rates"], Link::default(), "what is written out is what is meant without");
     assert_eq!(contract.services["payments"].stop_grace, contract.service.stop_grace);
     let rates = &contract.routes["rates"];
     assert_eq!((rates.method.as_str(), rates.sends_key(), &rates.body), ("GET", false, &None));
@@ -129,4 +123,43 @@ fn unknown_keys_and_missing_links_say_what_to_write() {
 
 fn route() -> Route {
     Contract::parse(&shaped(), "c.toml").expect("well formed").routes["rates"].clone()
+}
+
+/// Proves that promises about several links and routes are held against the links and routes that there are.
+#[test]
+fn promises_about_links_and_routes_name_what_is_there() {
+    const LAYERS: &str = include_str!("../../fixtures/payments/two-layers.toml");
+    let hops = r#"hops = [{ link = "payments", attempts = 2 }, { link = "bank", attempts = 3 }]"#;
+    let amplification = "promises.amplification.hops";
+    for (text, good, bad, field, word) in [
+        (LAYERS, hops, "hops = []", amplification, "is empty"),
+        (LAYERS, hops, r#"hops = [{ link = "bnak", attempts = 2 }]"#, amplification, "[links.bnak]"),
+        (LAYERS, hops, r#"hops = [{ link = "bank", attempts = 0 }]"#, amplification, "0 attempts"),
+        (LAYERS, "\"payments\", attempts", "\"bank\", attempts", amplification, "twice"),
+        (LAYERS, "at_most = 3", "at_most = 2", "promises.amplification.at_most", "give 3"),
+        (LAYERS, "at_most = 3", "at_most = 7", "promises.amplification.at_most", "to 6"),
+        (
+            GOOD,
+            "[promises.isolation]\nroutes = [\"rates\"]",
+            "[promises.isolation]\nroutes = []",
+            "promises.isolation.routes",
+            "is empty",
+        ),
+        (
+            GOOD,
+            "[promises.isolation]\nroutes = [\"rates\"]",
+            "[promises.isolation]\nroutes = [\"rate\"]",
+            "promises.isolation.routes",
+            "[routes.rate]",
+        ),
+        (GOOD, "link = \"rates\"", "link = \"bank\"", "promises.isolation.routes", "main link itself"),
+        (GOOD, "callers = 24", "callers = 0", "promises.bulkhead.callers", "1 to 1000"),
+        (GOOD, "slowdown = 3.0", "slowdown = nan", "promises.bulkhead.slowdown", "1 to 100"),
+        (GOOD, "success = 0.99", "success = 1.5", "promises.bulkhead.success", "0.5 to 1"),
+    ] {
+        assert!(text.contains(good), "{good}");
+        let (at, problem) = problem(&text.replacen(good, bad, 1));
+        assert_eq!(at, field, "{bad}: {problem}");
+        assert!(problem.contains(word), "{bad}: {problem}");
+    }
 }

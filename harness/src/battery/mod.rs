@@ -11,6 +11,7 @@ mod retry;
 mod scenario;
 mod steady;
 mod storm;
+mod topology;
 
 pub(crate) use breaker::waits_long_enough;
 pub use breaker::{
@@ -26,6 +27,7 @@ pub use retry::{
 pub use scenario::{Scenario, plan};
 pub use steady::STEADY;
 pub use storm::{OVERLOAD, RECOVERY};
+pub use topology::{AMPLIFICATION, BREAKER_ISOLATION, BULKHEAD};
 
 /// Every scenario, longest first: started in this order they overlap best.
 pub static SCENARIOS: &[&Scenario] = &[
@@ -56,5 +58,8 @@ pub static SCENARIOS: &[&Scenario] = &[
     &PUSHBACK,
     &KEY_SCOPE,
     &BREAKER_CROWD,
+    &AMPLIFICATION,
+    &BULKHEAD,
+    &BREAKER_ISOLATION,
     &STEADY,
 ];

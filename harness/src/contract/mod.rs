@@ -256,6 +256,8 @@ pub struct Isolate {
     pub ttl: BTreeMap<String, String>,
     /// While degraded answers are measured, e.g. the fallback switched on.
     pub degradation: BTreeMap<String, String>,
+    /// While a dependency hangs, e.g. few places for its calls, and no breaker that would end the hang.
+    pub bulkhead: BTreeMap<String, String>,
 }
 
 impl Contract {

@@ -2,8 +2,8 @@
 
 use judge::NotPromised;
 use judge::promise::{
-    BreakerPolicy, BreakerProfile, DegradationPolicy, Failure, IdempotencyPolicy, OverloadPolicy, RecoveryPolicy,
-    RetryPolicy, TimeoutPolicy,
+    AmplificationPolicy, BreakerPolicy, BreakerProfile, BulkheadPolicy, DegradationPolicy, Failure, IdempotencyPolicy,
+    IsolationPolicy, OverloadPolicy, RecoveryPolicy, RetryPolicy, TimeoutPolicy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +34,15 @@ pub struct Promises {
     /// Answers while the dependency cannot be asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degradation: Option<DegradationPolicy>,
+    /// The product of retries over several layers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub amplification: Option<AmplificationPolicy>,
+    /// A breaker for each dependency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub isolation: Option<IsolationPolicy>,
+    /// A share of the service for each dependency.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bulkhead: Option<BulkheadPolicy>,
 }
 
 impl Contract {
@@ -166,6 +175,21 @@ impl Promises {
             self.overload.is_some(),
             &["S3"],
             "[promises.overload]: what is left of the dependency's capacity when more is asked",
+        );
+        absent(
+            self.amplification.is_some(),
+            &["R11"],
+            "[promises.amplification]: the hops to the last backend, and the attempts of each",
+        );
+        absent(
+            self.isolation.is_some(),
+            &["B11"],
+            "[promises.isolation]: routes that another dependency's open breaker leaves alone",
+        );
+        absent(
+            self.bulkhead.is_some(),
+            &["T2"],
+            "[promises.bulkhead]: routes that another dependency that hangs leaves alone",
         );
     }
 }

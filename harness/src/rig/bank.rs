@@ -23,13 +23,13 @@ impl Rig {
     }
 }
 
-/// A journal row of the bank behind `link` on the run's axis; lookups move no money and are left out.
+/// A journal row of the bank behind `link` on the run's axis; lookups and rates move no money and are left out.
 pub(super) fn entry(row: &Entry, time: &TimeBase, link: Option<&str>) -> Option<BankEntry> {
     let kind = match row.kind {
         Kind::Arrival => BankEntryKind::Arrival,
         Kind::Charge => BankEntryKind::Charge,
         Kind::Reply => BankEntryKind::Reply,
-        Kind::Lookup => return None,
+        Kind::Lookup | Kind::Rate => return None,
     };
     Some(BankEntry {
         seq: row.seq,

@@ -19,6 +19,9 @@ const STRAGGLERS: Duration = Duration::from_secs(2);
 /// How long the calls of [`Rig::hold_replies`] may take to be held.
 const ALL_HELD: Duration = Duration::from_secs(10);
 
+/// How long the callers of [`Rig::hang_while`] may take to hang.
+const ALL_HANG: Duration = Duration::from_secs(1);
+
 impl Rig {
     /// Runs a load to its end and records it as a step.
     ///
@@ -109,6 +112,33 @@ impl Rig {
         };
         let (asked, done) = tokio::join!(self.drive(load), strike);
         window.heal();
+        self.let_stragglers_end().await;
+        done.and(asked)
+    }
+
+    /// Runs a load whose calls to the main dependency hang, does `then` while they do, and lets them go. Before `then`
+    /// every caller hangs, was turned away, or has waited for a second, e.g. in a queue of the service.
+    ///
+    /// # Errors
+    /// Those of `then`, or when requests cannot be built.
+    pub async fn hang_while(
+        &self,
+        load: Load,
+        then: impl AsyncFnOnce(&Rig) -> Result<(), RigError>,
+    ) -> Result<Vec<Asked>, RigError> {
+        let id = self.rule_id("fault");
+        let window = Window::arm(&self.proxy, &Fault::Hold.always().planned(1), id, self.link(), &self.tape)?;
+        let (callers, before) = (load.planned() as u64, self.client.answered());
+        let strike = async {
+            let deadline = self.now() + ALL_HANG;
+            while window.held() as u64 + (self.client.answered() - before) < callers && self.now() < deadline {
+                tokio::time::sleep(LOOK).await;
+            }
+            let done = then(self).await;
+            window.heal();
+            done
+        };
+        let (asked, done) = tokio::join!(self.drive(load), strike);
         self.let_stragglers_end().await;
         done.and(asked)
     }

@@ -43,6 +43,7 @@ impl Player<'_> {
             Isolation::Budget => Some(("isolate.budget".to_owned(), &spec.contract.isolate.budget)),
             Isolation::Ttl => Some(("isolate.ttl".to_owned(), &spec.contract.isolate.ttl)),
             Isolation::Degradation => Some(("isolate.degradation".to_owned(), &spec.contract.isolate.degradation)),
+            Isolation::Bulkhead => Some(("isolate.bulkhead".to_owned(), &spec.contract.isolate.bulkhead)),
         };
         for (table, env) in [(format!("{table}.env"), &service.env)].into_iter().chain(isolate) {
             for (name, value) in env {

@@ -23,6 +23,8 @@ pub enum Isolation {
     Ttl,
     /// Degraded answers: `[isolate.degradation]`.
     Degradation,
+    /// The share of each dependency: `[isolate.bulkhead]`.
+    Bulkhead,
 }
 
 /// One scenario to be: whose, which, with what seed, recorded where.

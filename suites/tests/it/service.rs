@@ -16,6 +16,16 @@ pub fn payments() -> Contract {
     contract.command([env!("CARGO_BIN_EXE_payments")])
 }
 
+/// The front service before the reference service.
+pub fn two_layers() -> Contract {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/payments/two-layers.toml");
+    let mut contract = Contract::load(path).expect("the contract of two layers is well formed");
+    contract.service.pass_env.clear();
+    let payments = contract.services.get_mut("payments").expect("it has the reference service behind it");
+    payments.command = vec![env!("CARGO_BIN_EXE_payments").to_owned()];
+    contract.command([env!("CARGO_BIN_EXE_checkout")])
+}
+
 /// The reference service with one named defect.
 pub fn payments_with(defect: &str) -> Contract {
     payments().env("PAYMENTS_DEFECT", defect)

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use harness::battery::{AMPLIFICATION, BREAKER_ISOLATION, BULKHEAD, STEADY, Scenario};
 use harness::contract::{Contract, Link, Route};
 use harness::faults::Fault;
 use harness::judge::evidence::Evidence;
 use harness::load::{Load, Replica};
 use harness::rig::{Isolation, Rig, RigError};
-use harness::suite::session;
+use harness::suite::{Judged, session};
+use rstest::rstest;
 
-use crate::service::payments;
+use crate::service::{payments, two_layers};
 
 fn health(link: &str) -> Route {
     Route {
@@ -81,7 +83,7 @@ async fn links_are_apart_and_routes_are_no_payments() {
     assert!(unknown.to_string().contains("it has health"), "{unknown}");
     let nowhere = Fault::Refuse.always().on("bnak");
     let nowhere = rig.during(nowhere, async |_| Ok(())).await.expect_err("no such link");
-    assert!(nowhere.to_string().contains("bank, spare"), "{nowhere}");
+    assert!(nowhere.to_string().contains("bank, rates, spare"), "{nowhere}");
     let evidence = rig.finish().await.expect("finished");
     assert!(evidence.outcomes.iter().all(|o| o.succeeded()), "{:#?}", evidence.outcomes);
     assert!(evidence.attempts.iter().all(|a| a.link == "bank" && a.fault.is_none()), "{:#?}", evidence.attempts);
@@ -89,6 +91,26 @@ async fn links_are_apart_and_routes_are_no_payments() {
     let looks = evidence.outcomes_of("look");
     assert!(looks.iter().all(|o| o.route.as_deref() == Some("health") && o.key.is_none() && o.amount.is_none()));
     let joined = harness::judge::evidence::Joined::of(&evidence, "bank");
-    assert_eq!(joined.payments.len(), 2);
+    assert_eq!((joined.payments.len(), joined.orphan_attempts.len()), (2, 0));
     assert_eq!(evidence.faults.iter().map(|f| f.link.as_str()).collect::<Vec<_>>(), ["spare"]);
+}
+
+/// Proves that two layers of which each keeps its own number, and leaves alone what the other has tried again, cost the
+/// bank no more than declared: with a fault on either hop, that stays or that comes and goes.
+#[rstest]
+#[case::steady(&STEADY)]
+#[case::amplification(&AMPLIFICATION)]
+#[tokio::test(flavor = "multi_thread")]
+async fn two_layers_do_not_multiply(#[case] scenario: &'static Scenario) -> Judged {
+    session(two_layers())?.judge(&[scenario]).await
+}
+
+/// Proves that bank and rates have a breaker and a share of the service each, and what a payment costs the bank.
+#[rstest]
+#[case::amplification(&AMPLIFICATION)]
+#[case::breaker_isolation(&BREAKER_ISOLATION)]
+#[case::bulkhead(&BULKHEAD)]
+#[tokio::test(flavor = "multi_thread")]
+async fn two_dependencies_are_apart(#[case] scenario: &'static Scenario) -> Judged {
+    session(payments())?.judge(&[scenario]).await
 }

@@ -175,5 +175,8 @@ fn outcome(step: &str, payment: usize, sent: u64, ended: u64) -> Outcome {
             age: None,
             word: None,
         }),
+        route: None,
+        replica: None,
+        caller: None,
     }
 }

@@ -92,9 +92,12 @@ impl Stage {
                 problem_status: None,
                 problem_type: None,
                 degraded: ask.degraded.then(|| "cache".to_owned()),
+                age: None,
+                word: None,
             }),
             route: ask.route.map(str::to_owned),
             replica: None,
+            caller: None,
         });
     }
 

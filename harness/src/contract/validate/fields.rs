@@ -18,6 +18,7 @@ pub(super) fn check(contract: &Contract) -> Checked {
     topology::check(contract)?;
     environment("isolate.retry", &contract.isolate.retry)?;
     environment("isolate.breaker", &contract.isolate.breaker)?;
+    environment("isolate.bulkhead", &contract.isolate.bulkhead)?;
     environment("isolate.budget", &contract.isolate.budget)?;
     let telemetry = &contract.telemetry;
     require(telemetry.spans || !telemetry.resend_count, "telemetry.resend_count", || {

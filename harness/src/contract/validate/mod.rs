@@ -6,6 +6,7 @@ mod keys;
 mod limits;
 mod promises;
 mod rules;
+mod shared;
 mod topology;
 
 use super::{Contract, ContractError};
@@ -22,6 +23,7 @@ impl Contract {
             .and_then(|()| promises::check(&self.promises))
             .and_then(|()| keys::check(self))
             .and_then(|()| degradation::check(self))
+            .and_then(|()| shared::check(self))
             .map_err(|p| invalid(origin, p))
     }
 

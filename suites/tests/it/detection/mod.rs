@@ -6,6 +6,7 @@ mod idempotency;
 mod retry;
 mod row;
 mod storm;
+mod topology;
 
 use std::collections::BTreeSet;
 
@@ -77,6 +78,7 @@ fn every_defect_has_its_case() {
         include_str!("breaker.rs"),
         include_str!("storm.rs"),
         include_str!("degradation.rs"),
+        include_str!("topology.rs"),
     ]
     .concat();
     for line in listed.lines() {
