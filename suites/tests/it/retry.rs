@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use harness::battery::{
-    HUNG, PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_RESTART, RETRY_TABLE,
-    Scenario,
+    HUNG, PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_REPLICAS, RETRY_RESTART,
+    RETRY_TABLE, Scenario,
 };
 use harness::judge::law::LawSpec;
 use harness::suite::{Judged, session};
@@ -59,4 +59,10 @@ async fn only_the_retryable_is_retried() -> Judged {
 #[tokio::test(flavor = "multi_thread")]
 async fn retries_keep_to_their_limits(#[case] scenario: &Scenario) -> Judged {
     session(payments())?.judge(&[scenario]).await
+}
+
+/// Proves that two replicas draw their waits apart.
+#[tokio::test(flavor = "multi_thread")]
+async fn replicas_do_not_draw_alike() -> Judged {
+    session(payments())?.judge(&[&RETRY_REPLICAS]).await
 }

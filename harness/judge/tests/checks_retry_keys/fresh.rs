@@ -156,3 +156,20 @@ fn doubts() {
     let finding = retry::draws_anew(&policy, LINK, Noise::default()).judge(&sound(100));
     assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
 }
+
+/// Proves that two replicas are told from two starts by whom the client asked: shared draws are failed as a shared seed, and
+/// draws of their own pass.
+#[test]
+fn replicas_are_told_from_restarts() {
+    let second = |mut e: Evidence| {
+        e.outcomes.iter_mut().filter(|o| o.step == "start/2").for_each(|o| o.replica = Some(2));
+        e
+    };
+    let shared = r4().judge(&second(played(&again(100, 5, |_| 0.0, |_| ()))));
+    assert_eq!(shared.ruling, Ruling::Fail, "{shared:#?}");
+    assert!(shared.headline.starts_with("the waits of the second replica are those of the first"), "{shared:#?}");
+    assert!(shared.bug_class.as_deref().is_some_and(|c| c.starts_with("replicas that share a seed")), "{shared:#?}");
+    let own = r4().judge(&second(played(&anew(Policy::Full, 100, 5))));
+    assert_eq!(own.ruling, Ruling::Pass, "{own:#?}");
+    assert!(own.headline.contains("second replica"), "{}", own.headline);
+}

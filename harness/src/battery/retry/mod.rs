@@ -6,6 +6,7 @@ mod deadline;
 mod herd;
 mod law;
 mod pushback;
+mod replicas;
 mod restart;
 mod table;
 
@@ -22,6 +23,7 @@ pub use deadline::RETRY_DEADLINE;
 pub use herd::RETRY_HERD;
 pub use law::RETRY_LAW;
 pub use pushback::PUSHBACK;
+pub use replicas::RETRY_REPLICAS;
 pub use restart::RETRY_RESTART;
 pub use table::RETRY_TABLE;
 

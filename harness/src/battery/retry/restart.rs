@@ -5,7 +5,7 @@ use judge::checks::{Check, retry};
 use super::super::scenario::Scenario;
 use super::{by_policy, retried};
 use crate::contract::Contract;
-use crate::load::Load;
+use crate::load::{Load, Replica};
 use crate::rig::{Isolation, Rig, RigError};
 
 /// Payments of each start: as many gaps as the law's own scenario has.
@@ -27,15 +27,16 @@ pub static RETRY_RESTART: Scenario = Scenario {
 
 /// The same herd twice, every attempt fails; the service is killed and started again in between.
 async fn run(rig: &Rig) -> Result<(), RigError> {
-    start(rig, "start/1").await?;
+    start(rig, "start/1", Replica::First).await?;
     rig.kill_service().await?;
     rig.start_service().await?;
-    start(rig, "start/2").await
+    start(rig, "start/2", Replica::First).await
 }
 
-async fn start(rig: &Rig, step: &str) -> Result<(), RigError> {
+/// A herd at an instance, every attempt fails.
+pub(super) async fn start(rig: &Rig, step: &str, replica: Replica) -> Result<(), RigError> {
     let fault = retried(rig)?.planned(CLIENTS * rig.retry_policy()?.attempts as usize);
-    rig.during(fault, async |rig| rig.drive(Load::waves(step, CLIENTS, IN_FLIGHT)).await).await?;
+    rig.during(fault, async |rig| rig.drive(Load::waves(step, CLIENTS, IN_FLIGHT).to(replica)).await).await?;
     Ok(())
 }
 

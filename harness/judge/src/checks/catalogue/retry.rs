@@ -80,7 +80,7 @@ pub const R4: &CheckInfo = &CheckInfo {
     name: "RestartIndependence",
     tier: Tier::Two,
     promise: "a service that was restarted draws its waits anew, so that replicas and restarts do not repeat each other",
-    measure: "the gaps of two herds of payments, before and after the service was killed and started again, as shares of \
+    measure: "the gaps of two herds of payments, before and after the service was killed and started again, or of two replicas, as shares of \
         their declared intervals: the Kolmogorov distance of the two pools, in which order plays no part; and the payments \
         whose gaps all return, each within 10 ms, in one payment of the other herd",
     rule: "the distance is above the exact critical value (5/300 for 300 against 300 gaps), and no more payments have a \
@@ -91,8 +91,9 @@ pub const R4: &CheckInfo = &CheckInfo {
         that draw alike within one herd already (see R2), or noise that would have torn repeated draws apart",
     bug_classes: &[
         "a generator seeded with a constant, or not at all: independent within the process, the same after every start",
+        "replicas that share a seed: it is derived from what they have in common, such as the service's name",
     ],
-    scenario: "retry-restart",
+    scenario: "retry-restart, retry-replicas",
 };
 
 /// R6 RetryableOnly; it covers R7 UnsafeMethodNotRetried.

@@ -1,4 +1,4 @@
-//! R4: a service that was restarted draws its waits anew.
+//! R4: a service that was restarted, or has a second replica, draws its waits anew.
 
 use super::excludes_a_herd;
 use super::gaps::Gaps;
@@ -13,17 +13,19 @@ use crate::stats::partners::{self, Pair, RADIUS};
 use crate::stats::{Alpha, Sample, Settings, TestResult, restart};
 
 const SEED: &str = R4.bug_classes[0];
+const SHARED: &str = R4.bug_classes[1];
 
-/// The two herds, before and after the restart.
+/// The two herds: before and after the restart, or of the first replica and of the second.
 const STEPS: [&str; 2] = ["start/1", "start/2"];
 
 /// Fewest payments of each herd, and the share of their gaps that may be missing, for a repetition to be ruled out.
 const FLOOR: usize = 60;
 const MISSING: f64 = 0.02;
 
-/// **R4** A service that was restarted draws its waits anew.
+/// **R4** A service that was restarted draws its waits anew, and so does a second replica beside the first.
 ///
-/// - *Measure*: gaps of the steps `start/1` and `start/2`, between which the service was killed and started again.
+/// - *Measure*: gaps of the steps `start/1` and `start/2`, between which the service was killed and started again, or of
+///   which the second went to another instance.
 /// - *Test*: [`crate::stats::restart`], the pooled distance, whose critical value is exact; and
 ///   [`crate::stats::partners`], payments that return as a whole. Either rejects.
 /// - *False alarms*: at most 1e-7, shared by the two.
@@ -57,6 +59,7 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str, noise: Noise) ->
     if asked.iter().any(Vec::is_empty) {
         return case.did_not_run("`start/1` and `start/2`");
     }
+    let replicas = asked[1].iter().all(|r| r.outcome.instance() != asked[0][0].outcome.instance());
     let herds = asked.each_ref().map(|herd| {
         let mut gaps = Gaps::of(herd, policy);
         // Attempts beyond the promised ones are for R1 to count.
@@ -97,11 +100,11 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str, noise: Noise) ->
     }
     if let Some(test) = seen.made().find(|test| test.rejected) {
         let chance = test.tail.of_several(2);
-        tally.breach(
-            SEED,
-            format!("the waits after the restart are those before it: {}", test.detail),
-            lines(&seen, &herds),
-        );
+        let (class, what) = match replicas {
+            true => (SHARED, "the waits of the second replica are those of the first"),
+            false => (SEED, "the waits after the restart are those before it"),
+        };
+        tally.breach(class, format!("{what}: {}", test.detail), lines(&seen, &herds));
         return case.fail(tally, chance);
     }
     tally.judged = herds.iter().map(|gaps| gaps.rows.len()).sum();
@@ -109,7 +112,11 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str, noise: Noise) ->
     for what in unfired(evidence, link) {
         tally.gap(what, "see that the service calls the dependency through the link that the contract names");
     }
-    case.conclude(tally, "the waits after the restart are not those before it".to_owned())
+    let pass = match replicas {
+        true => "the waits of the second replica are not those of the first",
+        false => "the waits after the restart are not those before it",
+    };
+    case.conclude(tally, pass.to_owned())
 }
 
 /// What the tests say.
