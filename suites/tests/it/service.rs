@@ -31,6 +31,9 @@ pub fn payments_with(defect: &str) -> Contract {
     payments().env("PAYMENTS_DEFECT", defect)
 }
 
+/// Longer than all waits of any law that the suites declare, and shorter than a client's patience.
+const LONG_DEADLINE: Duration = Duration::from_secs(15);
+
 /// The reference service with another backoff law: one value configures the service and is what it is judged by.
 pub fn payments_backing_off(law: &LawSpec) -> Contract {
     let mut contract = payments();
@@ -54,7 +57,10 @@ pub fn payments_backing_off(law: &LawSpec) -> Contract {
     if let Some(spread) = law.spread {
         set("SPREAD", spread.to_string());
     }
+    // Some laws wait for longer than the reference one: a deadline that cuts their tail off would be measured with them.
+    contract.isolate.retry.insert("PAYMENTS_RETRY_DEADLINE".to_owned(), duration::format(LONG_DEADLINE));
     let policy = contract.promises.retry.as_mut().expect("the reference contract promises retries");
+    policy.deadline = Some(LONG_DEADLINE);
     policy.backoff = law.clone().build().expect("a declared law is well formed");
     contract
 }

@@ -128,7 +128,7 @@ async fn wrong_configurations_are_refused() {
     let taken = taken.local_addr().map(|addr| (taken, addr)).expect("addr");
     let cases: Vec<(Vec<LinkConfig>, &str)> = vec![
         (vec![LinkConfig::http("a"), LinkConfig::tcp("a")], "choose another name"),
-        (vec![LinkConfig::http(" ")], "must not be empty"),
+        (vec![LinkConfig::http(" ")], "have 1 to 1024 bytes"),
         (vec![LinkConfig::http("a").upstream("host")], "write host:port"),
         (vec![LinkConfig::http("a").upstream("host:0")], "write host:port"),
         (vec![LinkConfig::http("a").key_header("not a header")], "not a header name"),
