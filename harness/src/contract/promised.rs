@@ -104,93 +104,121 @@ impl Contract {
 impl Promises {
     /// What is not promised, with the checks it would have brought.
     pub(super) fn missing(&self, missing: &mut Vec<NotPromised>) {
-        let mut absent = |present: bool, checks: &[&str], what: &str| {
-            if !present {
-                let checks = checks.iter().map(|c| (*c).to_owned()).collect();
-                missing.push(NotPromised { checks, what: what.to_owned() });
-            }
-        };
-        absent(
+        let mut absent = Absent(missing);
+        self.missing_of_retries(&mut absent);
+        self.missing_of_keys(&mut absent);
+        self.missing_of_breakers(&mut absent);
+        self.missing_of_load(&mut absent);
+    }
+
+    fn missing_of_retries(&self, absent: &mut Absent<'_>) {
+        absent.unless(
             self.retry.is_some(),
             &["R1", "R2", "R3", "R4", "R6"],
             "[promises.retry]: attempts, backoff law, what is retried",
         );
         let retry = self.retry.as_ref();
         let says = |what: fn(&RetryPolicy) -> bool| retry.is_some_and(what);
-        absent(says(|r| r.retry_after.is_some()), &["R8"], "[promises.retry.retry_after]: what is made of Retry-After");
-        absent(
+        absent.unless(
+            says(|r| r.retry_after.is_some()),
+            &["R8"],
+            "[promises.retry.retry_after]: what is made of Retry-After",
+        );
+        absent.unless(
             says(|r| r.deadline.is_some() || r.stops_when_client_leaves),
             &["R9"],
             "promises.retry.deadline, .stops_when_client_leaves: when attempts end",
         );
-        absent(
+        absent.unless(
             says(|r| r.budget.is_some()),
             &["R10"],
             "[promises.retry.budget]: how many retries all payments may make",
         );
-        absent(says(|r| r.pushback), &["R14"], "promises.retry.pushback: gRPC's pushback is obeyed");
-        absent(self.timeout.is_some(), &["T1"], "[promises.timeout]: how long a client waits at most");
+        absent.unless(says(|r| r.pushback), &["R14"], "promises.retry.pushback: gRPC's pushback is obeyed");
+        absent.unless(self.timeout.is_some(), &["T1"], "[promises.timeout]: how long a client waits at most");
+    }
+
+    fn missing_of_keys(&self, absent: &mut Absent<'_>) {
         let keys = self.idempotency.as_ref();
-        absent(
+        absent.unless(
             keys.is_some(),
             &["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10"],
             "[promises.idempotency]: what a repeated key is answered",
         );
         let marker = keys.is_none_or(|k| k.replay_marker.is_some());
-        absent(marker, &["I3"], "promises.idempotency.replay_marker: the header that marks a replay");
-        absent(
+        absent.unless(marker, &["I3"], "promises.idempotency.replay_marker: the header that marks a replay");
+        absent.unless(
             keys.is_none_or(|k| k.mismatch.is_some()),
             &["I4"],
             "promises.idempotency.mismatch: status for a key with another payload",
         );
-        absent(
+        absent.unless(
             keys.is_none_or(|k| k.missing.is_some()),
             &["I5"],
             "promises.idempotency.missing: status for a missing key",
         );
-        absent(
+        absent.unless(
             keys.is_none_or(|k| k.survives_restart),
             &["I6"],
             "promises.idempotency.survives_restart: keys outlive the process",
         );
         for (present, check, what) in keys.into_iter().flat_map(of_keys) {
-            absent(present, &[check], what);
+            absent.unless(present, &[check], what);
         }
-        absent(
+        absent.unless(
             self.degradation.is_some(),
             &["G1", "G2", "G3", "G4"],
             "[promises.degradation]: how answers without the dependency are marked, how old they may be",
         );
-        absent(
+    }
+
+    fn missing_of_breakers(&self, absent: &mut Absent<'_>) {
+        absent.unless(
             self.breaker.is_some(),
             &["B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8", "B9", "B10"],
             "[promises.breaker]: threshold, open time, probes",
         );
-        absent(
+    }
+
+    fn missing_of_load(&self, absent: &mut Absent<'_>) {
+        absent.unless(
             self.recovery.is_some(),
             &["S2"],
             "[promises.recovery]: how soon the service is itself again after a disturbance",
         );
-        absent(
+        absent.unless(
             self.overload.is_some(),
             &["S3"],
             "[promises.overload]: what is left of the dependency's capacity when more is asked",
         );
-        absent(
+        absent.unless(
             self.amplification.is_some(),
             &["R11"],
             "[promises.amplification]: the hops to the last backend, and the attempts of each",
         );
-        absent(
+        absent.unless(
             self.isolation.is_some(),
             &["B11"],
             "[promises.isolation]: routes that another dependency's open breaker leaves alone",
         );
-        absent(
+        absent.unless(
             self.bulkhead.is_some(),
             &["T2"],
             "[promises.bulkhead]: routes that another dependency that hangs leaves alone",
         );
+    }
+}
+
+/// The list of what is not promised, growing.
+struct Absent<'a>(&'a mut Vec<NotPromised>);
+
+impl Absent<'_> {
+    /// Lists what it is and which checks it would have brought, unless it is there.
+    fn unless(&mut self, present: bool, checks: &[&str], what: &str) {
+        if !present {
+            let checks = checks.iter().map(|c| (*c).to_owned()).collect();
+            self.0.push(NotPromised { checks, what: what.to_owned() });
+        }
     }
 }
 

@@ -157,9 +157,6 @@ fn outcome(step: &str, payment: usize, sent: u64, ended: u64) -> Outcome {
         context: TraceContext { trace: trace(payment), parent: SpanId((payment as u64 + (1 << 61)).to_be_bytes()) },
         payload: format!("{payment:064x}"),
         amount: Some(100),
-        caller: None,
-        route: None,
-        replica: None,
         sent: At(sent),
         ended: At(ended),
         answer: Answer::Reply(ClientReply {

@@ -36,7 +36,7 @@ pub fn test(first: &Sample<'_>, second: &Sample<'_>) -> Result<(TestResult, Vec<
 /// Counts the clients with a partner in their own run: a run whose clients draw alike cannot be compared with another.
 ///
 /// # Errors
-/// As [`test`].
+/// As [`test()`].
 pub fn within(run: &Sample<'_>) -> Result<TestResult, Skipped> {
     judge(run, run, true).map(|(result, _)| result)
 }

@@ -37,6 +37,12 @@ fn crowded(evidence: &Evidence, seed: u64) -> Evidence {
         other.span.0[7] ^= 0x55;
         e.spans.push(other);
     }
+    remarks(&mut e, last, &mut now);
+    e
+}
+
+/// Adds what is no exchange: connections without a request, faults elsewhere, readings, remarks.
+fn remarks(e: &mut Evidence, last: u64, now: &mut impl FnMut() -> At) {
     for (n, link) in [(1, "bank"), (2, ELSEWHERE)] {
         let end = ConnectionEnd::ByClient;
         let (accepted, closed) = (now(), At(last));
@@ -92,7 +98,6 @@ fn crowded(evidence: &Evidence, seed: u64) -> Evidence {
         rows: Vec::new(),
     });
     e.notes.push(Note { at: now(), weight: NoteWeight::Info, code: "remark".to_owned(), text: "nothing".to_owned() });
-    e
 }
 
 fn unmoved(index: usize, seed: u64) -> Result<(), TestCaseError> {
