@@ -18,3 +18,6 @@ mod scene;
 
 mod breaker;
 mod payments;
+
+#[path = "../support/mod.rs"]
+mod support;

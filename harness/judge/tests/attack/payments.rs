@@ -150,7 +150,7 @@ fn trusted() -> Scene {
         evidence
     };
     let broken = vec![
-        ("a pause".to_owned(), changed(|e| e.canary[0].max_ns = 500 * world::MS)),
+        ("a pause".to_owned(), changed(|e| e.canary[0].max_ns = 500 * crate::support::MS)),
         ("a fault that never struck".to_owned(), changed(|e| e.faults[0].fired = 0)),
         ("a fault that was never healed".to_owned(), changed(|e| e.faults[0].healed = judge::evidence::At(0))),
         ("spans of calls that never were".to_owned(), changed(invent_spans)),

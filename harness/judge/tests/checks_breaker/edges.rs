@@ -8,7 +8,8 @@ use judge::promise::Noise;
 use crate::machine::Defect;
 use crate::policy;
 use crate::scenarios::{checks, recovery, relapse, run_trip, trip};
-use crate::stage::{MS, Stage};
+use crate::stage::Stage;
+use crate::support::MS;
 
 fn rulings(evidence: &Evidence) -> Vec<(String, Ruling)> {
     let found = checks(&policy(), &evidence.header.scenario);

@@ -5,7 +5,8 @@ use judge::promise::{BreakerPolicy, CallEnd, Failure, OutcomeClass};
 
 use super::machine::Defect;
 use super::scenarios::{below, open_it, start_over, times};
-use super::stage::{Bank, EPS_MS, Flying, MS, Stage, part};
+use super::stage::{Bank, EPS_MS, Flying, Stage, part};
+use crate::support::MS;
 
 const FAILING: Bank = Bank::Status(500);
 

@@ -10,6 +10,10 @@ mod scenarios;
 mod sound;
 mod stage;
 
+#[expect(dead_code, reason = "each suite uses the records that its stage writes")]
+#[path = "../support/mod.rs"]
+mod support;
+
 use judge::promise::BreakerPolicy;
 
 /// The policy most tests use.

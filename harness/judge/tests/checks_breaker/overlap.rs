@@ -10,7 +10,8 @@ use judge::{Finding, Ruling};
 use crate::late::{crowd, late, outcomes};
 use crate::machine::Defect;
 use crate::scenarios::{start_over, times, window};
-use crate::stage::{Bank, EPS_MS, MS, Stage, part};
+use crate::stage::{Bank, EPS_MS, Stage, part};
+use crate::support::MS;
 use crate::{policy, windowed};
 
 fn declared() -> BreakerPolicy {

@@ -6,7 +6,8 @@ use judge::evidence::Evidence;
 use judge::promise::{BreakerMode, BreakerPolicy, Noise};
 
 use super::machine::Defect;
-use super::stage::{Bank, EPS_MS, MS, Stage, part};
+use super::stage::{Bank, EPS_MS, Stage, part};
+use crate::support::MS;
 
 const FAILING: Bank = Bank::Status(500);
 

@@ -9,8 +9,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::machine::{Defect, Machine, Result, State, Ticket};
+use crate::support::{MS, attempt, evidence, outcome, refused, reply, struck};
 
-pub const MS: u64 = 1_000_000;
 pub const EPS_MS: u64 = 60;
 
 /// What the bank does to the calls of a step.
@@ -46,18 +46,9 @@ pub struct Stage {
 
 impl Stage {
     pub fn new(policy: &BreakerPolicy, defect: Defect, scenario: &str, seed: u64) -> Self {
-        let mut evidence = Evidence::new(Header {
-            run: "r".into(),
-            scenario: scenario.into(),
-            service: "payments".into(),
-            seed,
-            placement: "simulated".into(),
-            time: TimeBase { monotonic_ns: 0, wall_ns: 0 },
-            eps_ns: EPS_MS * MS,
-            recorder: "test".into(),
-        });
-        evidence.canary.push(Canary { samples: 100, max_ns: 9 * MS, p99_ns: MS, worst_at: At(0) });
-        evidence.sealed = true;
+        let mut evidence = evidence(scenario);
+        evidence.header.seed = seed;
+        evidence.header.eps_ns = EPS_MS * MS;
         Self {
             policy: policy.clone(),
             machine: Machine::new(policy.clone(), defect),
@@ -270,20 +261,8 @@ impl Stage {
 
     fn outcome(&mut self, step: &str, sent: u64, ended: u64, answer: ClientReply) {
         let seq = self.evidence.outcomes.len() as u64;
-        self.evidence.outcomes.push(Outcome {
-            seq,
-            step: step.into(),
-            key: Some(format!("key-{seq}")),
-            caller: None,
-            context: context(seq + 1),
-            payload: "00".into(),
-            amount: Some(100),
-            sent: At(sent),
-            ended: At(ended),
-            answer: Answer::Reply(answer),
-            route: None,
-            replica: None,
-        });
+        let outcome = outcome(seq, step, context(seq + 1), (sent, ended), Answer::Reply(answer));
+        self.evidence.outcomes.push(Outcome { key: Some(format!("key-{seq}")), ..outcome });
         let known = self.evidence.steps.iter_mut().find(|s| s.name == step);
         match known {
             Some(known) => known.to = At(ended),
@@ -294,75 +273,35 @@ impl Stage {
     /// The arrival of the call whose outcome is written next.
     fn arrive(&mut self, arrived: u64, ended: u64, bank: Bank, hold: Option<(u64, u64)>) {
         let owner = self.evidence.outcomes.len() as u64;
-        let struck = |what: &str| Struck {
-            rule: "r1".into(),
-            what: what.into(),
-            delay_requested_ns: None,
-            delay_injected_ns: None,
+        let gated = |what: &str| Struck {
             held: hold.map(|(held, _)| At(held)),
             released: hold.map(|(_, released)| At(released)),
-            epoch: 1,
+            ..struck(what)
         };
         if bank == Bank::Refuses {
-            self.evidence.connections.push(Connection {
-                link: "bank".into(),
-                conn: owner,
-                accepted: At(arrived),
-                closed: At(ended),
-                requests: 0,
-                bytes_in: 0,
-                bytes_out: 0,
-                end: ConnectionEnd::ResetByFault,
-                fault: Some(struck("connect/refuse")),
-            });
+            self.evidence.connections.push(refused(owner, (arrived, ended), "connect/refuse"));
             return;
         }
         let (end, status, fault) = match bank {
-            Bank::Good => (End::Replied, Some(201), hold.map(|_| struck("request/hold"))),
-            Bank::Slow => (End::Replied, Some(201), Some(struck("response/delay"))),
-            Bank::Status(s) => (End::Replied, Some(s), Some(struck("request/reply 500"))),
-            Bank::Refuses | Bank::Hangs => (End::ClientLeft, None, Some(struck("request/hang"))),
+            Bank::Good => (End::Replied, Some(201), hold.map(|_| gated("request/hold"))),
+            Bank::Slow => (End::Replied, Some(201), Some(gated("response/delay"))),
+            Bank::Status(s) => (End::Replied, Some(s), Some(gated("request/reply 500"))),
+            Bank::Refuses | Bank::Hangs => (End::ClientLeft, None, Some(gated("request/hang"))),
         };
         let (key, trace) = self.hands_on;
+        let attempt = attempt(self.evidence.attempts.len() as u64, (arrived, ended), status);
         self.evidence.attempts.push(Attempt {
-            seq: self.evidence.attempts.len() as u64,
-            link: "bank".into(),
-            conn: 1,
             key: key.then(|| format!("key-{owner}")),
-            ordinal: 1,
             context: trace.then(|| context(owner + 1)),
-            method: "POST".into(),
-            path: "/charges".into(),
-            body: Body::default(),
-            arrived: At(arrived),
-            head: At(arrived),
-            received: Some(At(arrived)),
-            upstream: Upstream::default(),
-            reply: Reply { end, status, retry_after: None, grpc_status: None, first_byte: None, ended: At(ended) },
+            reply: Reply { end, ..attempt.reply.clone() },
             fault,
-            scope: None,
+            ..attempt
         });
     }
 }
 
 fn context(n: u64) -> TraceContext {
     TraceContext { trace: TraceId((u128::from(n) << 8).to_be_bytes()), parent: SpanId(n.to_be_bytes()) }
-}
-
-fn reply(status: u16) -> ClientReply {
-    ClientReply {
-        status,
-        content_type: None,
-        body_sha256: "00".into(),
-        excerpt: String::new(),
-        marker: None,
-        retry_after: None,
-        problem_status: None,
-        problem_type: None,
-        degraded: None,
-        age: None,
-        word: None,
-    }
 }
 
 /// A share of an interval, in nanoseconds.

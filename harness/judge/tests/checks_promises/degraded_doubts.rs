@@ -6,7 +6,7 @@ use judge::evidence::{At, Evidence};
 use crate::degraded::{all, g1, g2, g3, g4};
 use crate::degraded_service::{Defect, degradation as played};
 use crate::keys::{passes, unclear};
-use crate::stage::MS;
+use crate::support::MS;
 
 /// Proves that nothing seen, nothing degraded, and a fault that did not strike are never a pass.
 #[test]

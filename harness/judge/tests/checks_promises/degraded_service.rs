@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use judge::evidence::Evidence;
 
-use crate::stage::{Ask, Got, MS, Stage};
+use super::stage::{Ask, Got, Stage};
+use crate::support::MS;
 
 /// A way to be wrong; `Sound` is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use judge::evidence::{Answer, At, Evidence};
 use crate::keys::{LINK, i4, i7, i8, i9, i10, passes, unclear};
 use crate::scenarios::{TTL, conflict, expiry, expiry_at, memo, policy, respelt, scope};
 use crate::service::Defect;
-use crate::stage::MS;
+use crate::support::MS;
 
 fn all() -> [(Check, Evidence); 5] {
     [

@@ -6,7 +6,7 @@ use judge::{Finding, Ruling};
 
 use crate::scenarios::{TTL, conflict, expiry, expiry_at, memo, memo_with, policy, respelt, scope};
 use crate::service::Defect;
-use crate::stage::MS;
+use crate::support::MS;
 
 pub const LINK: &str = "bank";
 

@@ -5,7 +5,8 @@ use judge::evidence::{At, Evidence};
 
 use crate::keys::{LINK, fails, passes, unclear};
 use crate::scenarios::policy;
-use crate::stage::{Ask, Got, MS, Stage};
+use crate::stage::{Ask, Got, Stage};
+use crate::support::{MS, struck};
 
 /// When the tries of a payment under way at the kill are answered with success, in milliseconds after it.
 const SOUND: u64 = 1_000;
@@ -44,15 +45,7 @@ fn restart(death: &Death) -> Evidence {
     // The bank has accepted it; the answer is held while the service is killed.
     let (trace, sent) = (stage.trace(), stage.now);
     stage.call(trace, "bank-open", 100, None);
-    let fault = judge::evidence::Struck {
-        rule: "h".to_owned(),
-        what: "response/hold".to_owned(),
-        delay_requested_ns: None,
-        delay_injected_ns: None,
-        held: Some(At(stage.now)),
-        released: None,
-        epoch: 1,
-    };
+    let fault = judge::evidence::Struck { held: Some(At(stage.now)), ..struck("response/hold") };
     let attempt = stage.evidence.attempts.last_mut().expect("just made");
     (attempt.fault, attempt.reply.status) = (Some(fault), None);
     attempt.reply.end = judge::evidence::End::ClientLeft;

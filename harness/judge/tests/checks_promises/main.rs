@@ -10,3 +10,7 @@ mod lease;
 mod scenarios;
 mod service;
 mod stage;
+
+#[expect(dead_code, reason = "each suite uses the records that its stage writes")]
+#[path = "../support/mod.rs"]
+mod support;

@@ -3,8 +3,9 @@
 use judge::evidence::Evidence;
 use judge::promise::IdempotencyPolicy;
 
-use crate::service::{Defect, Service};
-use crate::stage::{Ask, MS, Stage};
+use super::service::{Defect, Service};
+use super::stage::{Ask, Stage};
+use crate::support::MS;
 
 /// What is promised besides `replay_marker`, `mismatch` and `missing`.
 pub fn policy(more: &str) -> IdempotencyPolicy {

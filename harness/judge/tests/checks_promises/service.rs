@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::stage::{Ask, Got, MS, Stage};
+use super::stage::{Ask, Got, Stage};
+use crate::support::MS;
 
 /// A way to be wrong; `Sound` is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

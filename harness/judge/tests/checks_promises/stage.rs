@@ -3,11 +3,11 @@
 use std::collections::HashMap;
 
 use judge::evidence::{
-    Answer, At, Attempt, BankEntry, BankEntryKind, Body, ClientReply, End, Evidence, FaultWindow, Header,
-    LedgerReading, LedgerRow, Outcome, Reply, SpanId, Struck, TimeBase, TraceContext, TraceId, Upstream,
+    Answer, At, Attempt, BankEntry, BankEntryKind, ClientReply, Evidence, LedgerReading, LedgerRow, Outcome, Reply,
+    SpanId, TraceContext, TraceId, Upstream,
 };
 
-pub const MS: u64 = 1_000_000;
+use crate::support::{MS, attempt, evidence, outcome, reply, struck, trace, window};
 
 pub struct Stage {
     pub evidence: Evidence,
@@ -73,18 +73,7 @@ impl Ask {
 
 impl Stage {
     pub fn new(scenario: &str) -> Self {
-        let header = Header {
-            run: "r".to_owned(),
-            scenario: scenario.to_owned(),
-            service: "payments".to_owned(),
-            seed: 1,
-            placement: "simulated".to_owned(),
-            time: TimeBase { monotonic_ns: 0, wall_ns: 0 },
-            eps_ns: 60 * MS,
-            recorder: "0".to_owned(),
-        };
-        let mut evidence = Evidence::new(header);
-        evidence.sealed = true;
+        let evidence = evidence(scenario);
         Self { evidence, now: MS, rows: Vec::new(), charged: HashMap::new(), ids: 0 }
     }
 
@@ -94,9 +83,7 @@ impl Stage {
     }
 
     pub fn trace(&mut self) -> TraceId {
-        let mut bytes = [1; 16];
-        bytes[8..].copy_from_slice(&self.id().to_be_bytes());
-        TraceId(bytes)
+        trace(self.id())
     }
 
     /// One call to the dependency, answered by the proxy with that status, or by the bank.
@@ -113,41 +100,16 @@ impl Stage {
         } else {
             Upstream::default()
         };
-        let reply = Reply {
-            end: End::Replied,
-            status: Some(status),
-            retry_after: None,
-            grpc_status: None,
-            first_byte: Some(At(self.now)),
-            ended: At(self.now),
-        };
-        let struck = |status| Struck {
-            rule: "f".to_owned(),
-            what: format!("request/reply {status}"),
-            delay_requested_ns: None,
-            delay_injected_ns: None,
-            held: None,
-            released: None,
-            epoch: 1,
-        };
         let ordinal = self.evidence.attempts.iter().filter(|a| a.key.as_deref() == Some(key)).count();
+        let attempt = attempt(self.evidence.attempts.len() as u64, (at, self.now), Some(status));
         self.evidence.attempts.push(Attempt {
-            seq: self.evidence.attempts.len() as u64,
-            link: "bank".to_owned(),
-            conn: 1,
             key: Some(key.to_owned()),
             ordinal: 1 + u32::try_from(ordinal).expect("few"),
             context,
-            method: "POST".to_owned(),
-            path: "/charges".to_owned(),
-            body: Body::default(),
-            arrived: At(at),
-            head: At(at),
-            received: Some(At(at)),
             upstream,
-            reply,
-            fault: fault.map(struck),
-            scope: None,
+            reply: Reply { first_byte: Some(At(self.now)), ..attempt.reply.clone() },
+            fault: fault.map(|status| struck(&format!("request/reply {status}"))),
+            ..attempt
         });
         status < 400
     }
@@ -180,35 +142,27 @@ impl Stage {
         let answer = match got {
             None => Answer::Failed { error: "connection closed".to_owned() },
             Some(g) => Answer::Reply(ClientReply {
-                status: g.status,
                 content_type: Some(
                     if problem(&g) { "application/problem+json" } else { "application/json" }.to_owned(),
                 ),
                 body_sha256: g.body.clone(),
                 excerpt: g.body.clone(),
                 marker: g.marked.then(|| "true".to_owned()),
-                retry_after: None,
                 problem_status: problem(&g).then_some(g.status),
-                problem_type: None,
                 degraded: g.degraded.then(|| "true".to_owned()),
                 age: g.age,
                 word: g.word,
+                ..reply(g.status)
             }),
         };
-        let parent = SpanId(self.id().to_be_bytes());
+        let context = TraceContext { trace, parent: SpanId(self.id().to_be_bytes()) };
+        let seq = self.evidence.outcomes.len() as u64;
         self.evidence.outcomes.push(Outcome {
-            seq: self.evidence.outcomes.len() as u64,
-            step: step.to_owned(),
             key: Some(ask.key.clone()),
             caller: ask.caller.map(str::to_owned),
-            route: None,
-            replica: None,
-            context: TraceContext { trace, parent },
             payload: ask.payload.clone(),
             amount: Some(ask.amount),
-            sent: At(sent),
-            ended: At(self.now),
-            answer,
+            ..outcome(seq, step, context, (sent, self.now), answer)
         });
         self.now += MS;
     }
@@ -228,15 +182,7 @@ impl Stage {
     /// Notes a rule that was in force since `from`.
     pub fn fault(&mut self, what: &str, from: u64, planned: u64) {
         let fired = self.evidence.attempts.iter().filter(|a| a.arrived.0 >= from && a.fault.is_some()).count() as u64;
-        self.evidence.faults.push(FaultWindow {
-            rule: "f".to_owned(),
-            link: "bank".to_owned(),
-            what: what.to_owned(),
-            applied: At(from),
-            healed: At(self.now),
-            planned,
-            fired,
-        });
+        self.evidence.faults.push(window(what, (from, self.now), planned, fired));
     }
 
     pub fn finish(mut self) -> Evidence {

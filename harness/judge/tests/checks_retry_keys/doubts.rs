@@ -10,7 +10,7 @@ use judge::sim::Policy;
 use crate::judged::{LINK, i2, i6, r1, r2, r3, r6};
 use crate::scenarios::{all_fail, duplicates, one_effect, restart, retry_policy, retry_table, steady};
 use crate::service::Defect;
-use crate::world::MS;
+use crate::support::MS;
 
 fn paused(mut evidence: Evidence, ms: u64) -> Evidence {
     evidence.canary[0].max_ns = ms * MS;

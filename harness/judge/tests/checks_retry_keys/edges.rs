@@ -9,7 +9,7 @@ use judge::{Finding, Ruling};
 use crate::judged::{LINK, i2, i3, i6, r1, r6};
 use crate::scenarios::{all_fail, duplicates, one_effect, restart, retry_policy, retry_table, steady};
 use crate::service::Defect;
-use crate::world::MS;
+use crate::support::MS;
 
 fn spans(evidence: &Evidence) -> Finding {
     trust::spans_match_wire(LINK).judge(evidence)

@@ -13,7 +13,8 @@ use rand_chacha::ChaCha8Rng;
 use crate::judged::LINK;
 use crate::scenarios::{Player, retry_policy};
 use crate::service::{ATTEMPTS, Defect};
-use crate::world::{Fault, MS};
+use crate::support::MS;
+use crate::world::Fault;
 
 fn r4() -> Check {
     retry::draws_anew(&retry_policy(), LINK, Noise::default())

@@ -7,7 +7,7 @@ use judge::sim::Policy;
 use crate::judged::{r2, r3};
 use crate::scenarios::all_fail;
 use crate::service::Defect;
-use crate::world::MS;
+use crate::support::MS;
 
 /// Proves that R2 passes the declared law and fails the ways to wait wrongly that a payments team meets, with the
 /// class of bugs, a bound on chance at or below the level, the nearest law and ten gaps with both their timestamps.

@@ -14,3 +14,6 @@ mod torn;
 mod unjoined;
 mod words;
 mod world;
+
+#[path = "../support/mod.rs"]
+mod support;

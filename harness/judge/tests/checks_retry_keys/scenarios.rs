@@ -5,7 +5,8 @@ use judge::promise::{Failure, IdempotencyPolicy, RetryPolicy};
 use judge::sim::{Fleet, Policy};
 
 use super::service::{Defect, Order, Service};
-use super::world::{Fault, MS, World};
+use super::world::{Fault, World};
+use crate::support::MS;
 
 /// What the service promises.
 pub fn retry_policy() -> RetryPolicy {

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use judge::evidence::{LedgerRow, TraceId};
 
-use super::world::{Call, Ended, Fault, Got, MS, World};
+use super::world::{Call, Ended, Fault, Got, World};
+use crate::support::MS;
 
 /// A way to be wrong; `Sound` is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

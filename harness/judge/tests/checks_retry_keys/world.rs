@@ -3,12 +3,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use judge::evidence::{
-    Answer, At, Attempt, BankEntry, BankEntryKind, Body, Canary, ClientReply, Connection, ConnectionEnd, End, Evidence,
-    FaultWindow, Header, LedgerReading, LedgerRow, Outcome, Reply, Span, SpanId, SpanKind, Step, Struck, TimeBase,
-    TraceContext, TraceId, Upstream,
+    Answer, At, Attempt, BankEntry, BankEntryKind, Body, ClientReply, End, Evidence, LedgerReading, LedgerRow, Outcome,
+    Reply, Span, SpanId, SpanKind, Step, Struck, TraceContext, TraceId, Upstream,
 };
 
-pub const MS: u64 = 1_000_000;
+use crate::support::{MS, attempt, evidence, outcome, refused, reply, struck, trace, window};
 
 /// What the proxy does to an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,19 +70,7 @@ pub struct World {
 
 impl World {
     pub fn new(scenario: &str) -> Self {
-        let header = Header {
-            run: "r".to_owned(),
-            scenario: scenario.to_owned(),
-            service: "payments".to_owned(),
-            seed: 1,
-            placement: "simulated".to_owned(),
-            time: TimeBase { monotonic_ns: 0, wall_ns: 0 },
-            eps_ns: 60 * MS,
-            recorder: "0".to_owned(),
-        };
-        let mut evidence = Evidence::new(header);
-        evidence.canary.push(Canary { samples: 400, max_ns: 3 * MS, p99_ns: MS, worst_at: At(MS) });
-        evidence.sealed = true;
+        let evidence = evidence(scenario);
         Self { evidence, now: MS, rows: Vec::new(), charged: HashMap::new(), ordinals: BTreeMap::new(), ids: 0 }
     }
 
@@ -93,10 +80,7 @@ impl World {
     }
 
     pub fn trace(&mut self) -> TraceId {
-        let mut bytes = [0; 16];
-        bytes[8..].copy_from_slice(&self.id().to_be_bytes());
-        bytes[0] = 1;
-        TraceId(bytes)
+        trace(self.id())
     }
 
     fn span(&mut self) -> SpanId {
@@ -118,15 +102,8 @@ impl World {
         let struck = |f: &Option<Struck>| f.as_ref().is_some_and(|f| f.what == what);
         let attempts = self.evidence.attempts.iter().filter(|a| a.arrived.0 >= from && struck(&a.fault)).count();
         let refused = self.evidence.connections.iter().filter(|c| c.accepted.0 >= from && struck(&c.fault)).count();
-        self.evidence.faults.push(FaultWindow {
-            rule,
-            link: "bank".to_owned(),
-            what,
-            applied: At(from),
-            healed: At(self.now + MS),
-            planned,
-            fired: (attempts + refused) as u64,
-        });
+        let window = window(&what, (from, self.now + MS), planned, (attempts + refused) as u64);
+        self.evidence.faults.push(judge::evidence::FaultWindow { rule, ..window });
     }
 
     /// One attempt through the proxy. A held one is released 300 ms later.
@@ -152,67 +129,34 @@ impl World {
         let key = call.key.map(str::to_owned);
         let ordinal = self.ordinals.entry(key.clone()).or_insert(0);
         *ordinal += 1;
+        let attempt = attempt(self.evidence.attempts.len() as u64, (arrived, ended), status);
+        let gate = (held > 0).then_some((At(arrived), At(arrived + held)));
         self.evidence.attempts.push(Attempt {
-            seq: self.evidence.attempts.len() as u64,
-            link: "bank".to_owned(),
-            conn: 1,
             key,
             ordinal: *ordinal,
             context: Some(TraceContext { trace: call.trace, parent }),
-            method: "POST".to_owned(),
-            path: "/charges".to_owned(),
             body: Body {
                 bytes: call.body.len() as u64,
                 declared: Some(call.declared),
                 sha256: Some(format!("{:0>64}", call.body)),
             },
-            arrived: At(arrived),
-            head: At(arrived),
             received: Some(At(arrived + 1)),
             upstream,
-            reply: Reply {
-                end,
-                status,
-                retry_after: None,
-                grpc_status: None,
-                first_byte: status.map(|_| At(ended)),
-                ended: At(ended),
-            },
+            reply: Reply { end, first_byte: status.map(|_| At(ended)), ..attempt.reply.clone() },
             fault: fault.map(|f| Struck {
-                rule: "f".to_owned(),
-                what: f.what(),
-                delay_requested_ns: None,
-                delay_injected_ns: None,
-                held: (held > 0).then_some(At(arrived)),
-                released: (held > 0).then_some(At(arrived + held)),
-                epoch: 1,
+                held: gate.map(|(held, _)| held),
+                released: gate.map(|(_, released)| released),
+                ..struck(&f.what())
             }),
-            scope: None,
+            ..attempt
         });
         self.client_span(call.trace, parent, (arrived - MS / 2, ended + MS / 2), status);
         Ended { status, at: ended }
     }
 
     fn refuse(&mut self, at: u64) {
-        self.evidence.connections.push(Connection {
-            link: "bank".to_owned(),
-            conn: 1 + self.evidence.connections.len() as u64,
-            accepted: At(at),
-            closed: At(at),
-            requests: 0,
-            bytes_in: 0,
-            bytes_out: 0,
-            end: ConnectionEnd::ResetByFault,
-            fault: Some(Struck {
-                rule: "f".to_owned(),
-                what: Fault::Refuse.what(),
-                delay_requested_ns: None,
-                delay_injected_ns: None,
-                held: None,
-                released: None,
-                epoch: 1,
-            }),
-        });
+        let conn = 1 + self.evidence.connections.len() as u64;
+        self.evidence.connections.push(refused(conn, (at, at), &Fault::Refuse.what()));
     }
 
     /// The bank: one charge for each of its keys.
@@ -268,20 +212,13 @@ impl World {
 
     /// What the client saw.
     pub fn outcome(&mut self, step: &str, key: Option<&str>, amount: i64, trace: TraceId, sent: u64, got: Got) {
-        let parent = self.span();
+        let context = TraceContext { trace, parent: self.span() };
+        let seq = self.evidence.outcomes.len() as u64;
         self.evidence.outcomes.push(Outcome {
-            seq: self.evidence.outcomes.len() as u64,
-            step: step.to_owned(),
             key: key.map(str::to_owned),
-            caller: None,
-            context: TraceContext { trace, parent },
             payload: format!("pay-{amount}"),
             amount: Some(amount),
-            sent: At(sent),
-            ended: At(got.at),
-            answer: got.answer,
-            route: None,
-            replica: None,
+            ..outcome(seq, step, context, (sent, got.at), got.answer)
         });
     }
 
@@ -310,17 +247,12 @@ impl Got {
         let problem = status >= 400;
         let media = if problem { "application/problem+json" } else { "application/json" };
         let answer = Answer::Reply(ClientReply {
-            status,
             content_type: Some(media.to_owned()),
             body_sha256: body.to_owned(),
             excerpt: body.to_owned(),
             marker: marked.then(|| "true".to_owned()),
-            retry_after: None,
             problem_status: problem.then_some(status),
-            problem_type: None,
-            degraded: None,
-            age: None,
-            word: None,
+            ..reply(status)
         });
         Self { answer, at }
     }

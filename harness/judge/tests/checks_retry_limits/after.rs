@@ -6,7 +6,8 @@ use judge::checks::{Check, retry};
 use judge::evidence::{Answer, Evidence};
 use judge::promise::{Noise, OnTop, RetryAfterPolicy};
 
-use crate::world::{MS, Met, World, reply};
+use crate::support::MS;
+use crate::world::{Met, World, reply};
 use crate::{fails, is_unclear, noisy, passes, policy, unjoined};
 
 /// The values of the catalogue: text, and the wait in milliseconds that it asks for (`None`: unusable).

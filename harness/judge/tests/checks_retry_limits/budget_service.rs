@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use judge::evidence::Evidence;
 use judge::promise::{BudgetPolicy, Deposit};
 
-use crate::world::{MS, Met, Payment, World, reply};
+use super::world::{Met, Payment, World, reply};
+use crate::support::MS;
 
 /// How the service keeps its budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

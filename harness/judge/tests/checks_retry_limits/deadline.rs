@@ -4,7 +4,8 @@ use judge::checks::{Check, retry};
 use judge::evidence::{Answer, Evidence};
 use judge::promise::{Noise, RetryPolicy};
 
-use crate::world::{MS, Met, World, reply};
+use crate::support::MS;
+use crate::world::{Met, World, reply};
 use crate::{fails, is_unclear, noisy, passes, policy, unjoined};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

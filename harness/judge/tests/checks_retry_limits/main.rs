@@ -10,6 +10,10 @@ mod telemetry;
 mod timeout;
 mod world;
 
+#[expect(dead_code, reason = "each suite uses the records that its stage writes")]
+#[path = "../support/mod.rs"]
+mod support;
+
 use judge::checks::Check;
 use judge::evidence::Evidence;
 use judge::promise::RetryPolicy;

@@ -3,7 +3,8 @@
 use judge::checks::{Check, retry};
 use judge::evidence::{At, Evidence, Note, NoteWeight, SpanId};
 
-use crate::world::{MS, Met, World, reply};
+use crate::support::MS;
+use crate::world::{Met, World, reply};
 use crate::{fails, is_unclear, passes, unjoined};
 
 fn check() -> Check {

@@ -6,7 +6,8 @@ use judge::checks::{Check, timeout};
 use judge::evidence::{Answer, Evidence};
 use judge::promise::{Noise, TimeoutPolicy};
 
-use crate::world::{MS, Met, World, reply};
+use crate::support::MS;
+use crate::world::{Met, World, reply};
 use crate::{fails, is_unclear, noisy, passes, unjoined};
 
 fn check() -> Check {

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use judge::evidence::{
-    Answer, At, Attempt, Body, Canary, ClientReply, Connection, ConnectionEnd, End, Evidence, Header, Outcome, Reply,
-    Span, SpanId, SpanKind, Step, Struck, TimeBase, TraceContext, TraceId, Upstream,
+    Answer, At, Attempt, End, Evidence, Outcome, Reply, Span, SpanId, SpanKind, Step, TraceContext, TraceId, Upstream,
 };
 
-pub const MS: u64 = 1_000_000;
+use crate::support::{self, MS, attempt, evidence, outcome, refused, struck, trace};
+
 /// The wall clock at the start of every run: 784,111,777 s, RFC 9110's own example of a date.
 pub const WALL: u64 = 784_111_777_000_000_000;
 
@@ -42,19 +42,8 @@ pub struct World {
 
 impl World {
     pub fn new(scenario: &str) -> Self {
-        let header = Header {
-            run: "r".to_owned(),
-            scenario: scenario.to_owned(),
-            service: "payments".to_owned(),
-            seed: 1,
-            placement: "simulated".to_owned(),
-            time: TimeBase { monotonic_ns: 0, wall_ns: WALL },
-            eps_ns: 60 * MS,
-            recorder: "0".to_owned(),
-        };
-        let mut evidence = Evidence::new(header);
-        evidence.canary.push(Canary { samples: 400, max_ns: 3 * MS, p99_ns: MS, worst_at: At(MS) });
-        evidence.sealed = true;
+        let mut evidence = evidence(scenario);
+        evidence.header.time.wall_ns = WALL;
         Self { evidence, misreport: BTreeMap::new(), ids: 0 }
     }
 
@@ -65,9 +54,7 @@ impl World {
 
     pub fn pay(&mut self, sent: u64) -> Payment {
         let number = self.id();
-        let mut bytes = [1; 16];
-        bytes[8..].copy_from_slice(&number.to_be_bytes());
-        Payment { sent, number, trace: TraceId(bytes) }
+        Payment { sent, number, trace: trace(number) }
     }
 
     pub fn step(&mut self, name: &str, from: u64, to: u64) {
@@ -94,27 +81,19 @@ impl World {
             Met::Status(s) | Met::Told(s, _) => Some(format!("request/reply {s}")),
         };
         let forwarded = *met == Met::Success;
+        let attempt = attempt(self.evidence.attempts.len() as u64, (at, ended), status);
         self.evidence.attempts.push(Attempt {
-            seq: self.evidence.attempts.len() as u64,
-            link: "bank".to_owned(),
-            conn: 1,
             key: Some(key(p)),
             ordinal: rank as u32 + 1,
             context: Some(TraceContext { trace: p.trace, parent: span }),
-            method: "POST".to_owned(),
-            path: "/charges".to_owned(),
-            body: Body::default(),
-            arrived: At(at),
-            head: At(at),
-            received: Some(At(at + 1)),
             upstream: Upstream {
                 sent: forwarded.then_some(At(at + MS)),
                 status: forwarded.then_some(201),
                 ..Upstream::default()
             },
-            reply: Reply { end, status, retry_after: told, grpc_status: None, first_byte: None, ended: At(ended) },
-            fault: what.map(struck),
-            scope: None,
+            reply: Reply { end, retry_after: told, ..attempt.reply.clone() },
+            fault: what.map(|what| struck(&what)),
+            ..attempt
         });
         self.span(p, span, rank, (at, ended), status);
         ended
@@ -155,68 +134,24 @@ impl World {
 
     /// A connection that a fault refused.
     pub fn refuse(&mut self, at: u64) {
-        self.evidence.connections.push(Connection {
-            link: "bank".to_owned(),
-            conn: 100 + self.evidence.connections.len() as u64,
-            accepted: At(at),
-            closed: At(at),
-            requests: 0,
-            bytes_in: 0,
-            bytes_out: 0,
-            end: ConnectionEnd::ResetByFault,
-            fault: Some(struck("connect/reset".to_owned())),
-        });
+        let conn = 100 + self.evidence.connections.len() as u64;
+        self.evidence.connections.push(refused(conn, (at, at), "connect/reset"));
     }
 
     /// What the client saw; a status is a whole reply.
     pub fn answer(&mut self, p: Payment, step: &str, at: u64, answer: Answer) {
-        let parent = SpanId((self.id() | 1 << 59).to_be_bytes());
-        self.evidence.outcomes.push(Outcome {
-            seq: self.evidence.outcomes.len() as u64,
-            step: step.to_owned(),
-            key: Some(key(p)),
-            caller: None,
-            context: TraceContext { trace: p.trace, parent },
-            payload: "pay".to_owned(),
-            amount: Some(100),
-            sent: At(p.sent),
-            ended: At(at),
-            answer,
-            route: None,
-            replica: None,
-        });
+        let context = TraceContext { trace: p.trace, parent: SpanId((self.id() | 1 << 59).to_be_bytes()) };
+        let seq = self.evidence.outcomes.len() as u64;
+        let outcome = outcome(seq, step, context, (p.sent, at), answer);
+        self.evidence.outcomes.push(Outcome { key: Some(key(p)), ..outcome });
         self.step(step, p.sent, at);
     }
 }
 
 pub fn reply(status: u16) -> Answer {
-    Answer::Reply(ClientReply {
-        status,
-        content_type: None,
-        body_sha256: "body".to_owned(),
-        excerpt: "body".to_owned(),
-        marker: None,
-        retry_after: None,
-        problem_status: None,
-        problem_type: None,
-        degraded: None,
-        age: None,
-        word: None,
-    })
+    Answer::Reply(support::reply(status))
 }
 
 fn key(p: Payment) -> String {
     format!("key-{}", p.number)
-}
-
-fn struck(what: String) -> Struck {
-    Struck {
-        rule: "f1".to_owned(),
-        what,
-        delay_requested_ns: None,
-        delay_injected_ns: None,
-        held: None,
-        released: None,
-        epoch: 1,
-    }
 }

@@ -6,7 +6,7 @@ use judge::expect::{Bound, Missed, expected_numbers, known_bad};
 use judge::promise::Noise;
 use judge::{Finding, Ruling};
 
-use crate::stage::evidence;
+use crate::support::evidence;
 
 fn header() -> Header {
     evidence("storm/control").header

@@ -5,7 +5,8 @@ use judge::checks::storm;
 use judge::evidence::Evidence;
 use judge::promise::OverloadPolicy;
 
-use crate::stage::{LINK, MS, Try, evidence, payment};
+use crate::stage::{Try, payment};
+use crate::support::{LINK, MS, evidence};
 
 /// Calls a second that the dependency can work on.
 const CAPACITY: f64 = 100.0;

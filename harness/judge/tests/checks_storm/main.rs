@@ -6,3 +6,7 @@ mod goodput;
 mod recovery;
 mod replay;
 mod stage;
+
+#[expect(dead_code, reason = "each suite uses the records that its stage writes")]
+#[path = "../support/mod.rs"]
+mod support;

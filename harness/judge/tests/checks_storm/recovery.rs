@@ -5,7 +5,8 @@ use judge::evidence::Evidence;
 use judge::promise::RecoveryPolicy;
 use judge::{Finding, Ruling};
 
-use crate::stage::{LINK, MS, Try, evidence, fault, payment};
+use crate::stage::{Try, fault, payment};
+use crate::support::{LINK, MS, evidence};
 
 /// When the disturbance begins and ends.
 const TRIGGER: (u64, u64) = (1_000 * MS, 2_000 * MS);

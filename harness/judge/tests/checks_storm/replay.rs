@@ -9,7 +9,8 @@ use judge::promise::{Noise, RetryPolicy};
 use judge::sim::{Fleet, Policy};
 use judge::{Finding, MAX_LINES, Ruling};
 
-use crate::stage::{LINK, MS, Try, evidence, fault, payment};
+use crate::stage::{Try, fault, payment};
+use crate::support::{LINK, MS, evidence};
 
 const CLIENTS: usize = 2_000;
 

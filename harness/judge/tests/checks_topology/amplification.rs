@@ -6,7 +6,8 @@ use judge::checks::topology::bounded_amplification;
 use judge::evidence::Evidence;
 use judge::promise::{AmplificationPolicy, Hop};
 
-use crate::stage::{Ask, Hit, MS, Stage};
+use crate::stage::{Ask, Hit, Stage};
+use crate::support::MS;
 
 fn policy(at_most: Option<u32>) -> AmplificationPolicy {
     let hop = |link: &str, attempts| Hop { link: link.to_owned(), attempts };

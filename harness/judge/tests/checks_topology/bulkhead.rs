@@ -6,7 +6,8 @@ use judge::evidence::{At, Evidence};
 use judge::promise::{BulkheadPolicy, Noise};
 use judge::{Finding, Ruling};
 
-use crate::stage::{Ask, Hit, MS, Stage};
+use crate::stage::{Ask, Hit, Stage};
+use crate::support::MS;
 
 fn policy() -> BulkheadPolicy {
     serde_json::from_str(r#"{ "routes": ["rates"], "callers": 24 }"#).expect("well formed")

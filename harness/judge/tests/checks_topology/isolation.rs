@@ -6,7 +6,8 @@ use judge::evidence::Evidence;
 use judge::promise::BreakerPolicy;
 use judge::{Finding, Ruling};
 
-use crate::stage::{Ask, Hit, MS, Stage};
+use crate::stage::{Ask, Hit, Stage};
+use crate::support::MS;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {

@@ -5,3 +5,6 @@ mod amplification;
 mod bulkhead;
 mod isolation;
 mod stage;
+
+#[path = "../support/mod.rs"]
+mod support;

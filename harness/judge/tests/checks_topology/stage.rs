@@ -1,11 +1,11 @@
 //! The stage: proxy and client as recorders of evidence, on a clock that the service moves.
 
 use judge::evidence::{
-    Answer, At, Attempt, Body, Canary, ClientReply, Connection, ConnectionEnd, End, Evidence, FaultWindow, Header,
-    Outcome, Reply, SpanId, Step, Struck, TimeBase, TraceContext, TraceId, Upstream,
+    Answer, At, Attempt, ClientReply, Connection, Evidence, FaultWindow, Outcome, Reply, SpanId, Step, TraceContext,
+    TraceId,
 };
 
-pub const MS: u64 = 1_000_000;
+use crate::support::{MS, attempt, evidence, outcome, refused, reply, struck, trace, window};
 
 pub struct Stage {
     pub e: Evidence,
@@ -36,28 +36,14 @@ pub struct Hit<'a> {
 
 impl Stage {
     pub fn new(scenario: &str, service: &str) -> Self {
-        let header = Header {
-            run: "r".to_owned(),
-            scenario: scenario.to_owned(),
-            service: service.to_owned(),
-            seed: 1,
-            placement: "simulated".to_owned(),
-            time: TimeBase { monotonic_ns: 0, wall_ns: 0 },
-            eps_ns: 60 * MS,
-            recorder: "0".to_owned(),
-        };
-        let mut e = Evidence::new(header);
-        e.canary.push(Canary { samples: 400, max_ns: 3 * MS, p99_ns: MS, worst_at: At(MS) });
-        e.sealed = true;
+        let mut e = evidence(scenario);
+        service.clone_into(&mut e.header.service);
         Self { e, now: MS, ids: 0, step: String::new() }
     }
 
     pub fn trace(&mut self) -> TraceId {
         self.ids += 1;
-        let mut bytes = [0; 16];
-        bytes[8..].copy_from_slice(&self.ids.to_be_bytes());
-        bytes[0] = 1;
-        TraceId(bytes)
+        trace(self.ids)
     }
 
     /// Runs `body` as one step.
@@ -73,106 +59,39 @@ impl Stage {
 
     pub fn ask(&mut self, ask: Ask<'_>) {
         let seq = self.e.outcomes.len() as u64;
+        let context = TraceContext { trace: ask.trace, parent: SpanId([7; 8]) };
+        let degraded = ask.degraded.then(|| "cache".to_owned());
+        let answer = Answer::Reply(ClientReply { degraded, ..reply(ask.status) });
         self.e.outcomes.push(Outcome {
-            seq,
-            step: self.step.clone(),
             key: ask.route.is_none().then(|| format!("key-{seq}")),
-            context: TraceContext { trace: ask.trace, parent: SpanId([7; 8]) },
-            payload: "00".to_owned(),
-            amount: Some(100),
-            sent: At(ask.sent),
-            ended: At(ask.ended),
-            answer: Answer::Reply(ClientReply {
-                status: ask.status,
-                content_type: None,
-                body_sha256: "00".to_owned(),
-                excerpt: String::new(),
-                marker: None,
-                retry_after: None,
-                problem_status: None,
-                problem_type: None,
-                degraded: ask.degraded.then(|| "cache".to_owned()),
-                age: None,
-                word: None,
-            }),
             route: ask.route.map(str::to_owned),
-            replica: None,
-            caller: None,
+            ..outcome(seq, &self.step, context, (ask.sent, ask.ended), answer)
         });
     }
 
     pub fn hit(&mut self, hit: Hit<'_>) {
         let seq = self.e.attempts.len() as u64;
-        let struck = Struck {
-            rule: "f".to_owned(),
-            what: "request/fault".to_owned(),
-            delay_requested_ns: None,
-            delay_injected_ns: None,
-            held: None,
-            released: None,
-            epoch: 1,
-        };
+        let attempt = attempt(seq, (hit.at, hit.ended), Some(hit.status));
         self.e.attempts.push(Attempt {
-            seq,
             link: hit.link.to_owned(),
             conn: seq,
-            key: None,
-            ordinal: 1,
             context: hit.trace.map(|trace| TraceContext { trace, parent: SpanId([9; 8]) }),
-            method: "POST".to_owned(),
             path: "/".to_owned(),
-            body: Body::default(),
-            arrived: At(hit.at),
-            head: At(hit.at),
-            received: Some(At(hit.at)),
-            upstream: Upstream::default(),
-            reply: Reply {
-                end: End::Replied,
-                status: Some(hit.status),
-                retry_after: None,
-                grpc_status: None,
-                first_byte: Some(At(hit.ended)),
-                ended: At(hit.ended),
-            },
-            fault: hit.struck.then_some(struck),
-            scope: None,
+            reply: Reply { first_byte: Some(At(hit.ended)), ..attempt.reply.clone() },
+            fault: hit.struck.then(|| struck("request/fault")),
+            ..attempt
         });
     }
 
     /// A connection that a fault refused.
     pub fn refuse(&mut self, link: &str) {
-        let fault = Struck {
-            rule: "f".to_owned(),
-            what: "connect/reset".to_owned(),
-            delay_requested_ns: None,
-            delay_injected_ns: None,
-            held: None,
-            released: None,
-            epoch: 1,
-        };
-        self.e.connections.push(Connection {
-            link: link.to_owned(),
-            conn: 9_999,
-            accepted: At(self.now),
-            closed: At(self.now),
-            requests: 0,
-            bytes_in: 0,
-            bytes_out: 0,
-            end: ConnectionEnd::ResetByFault,
-            fault: Some(fault),
-        });
+        let refused = refused(9_999, (self.now, self.now), "connect/reset");
+        self.e.connections.push(Connection { link: link.to_owned(), ..refused });
     }
 
     /// Notes a fault that was in force.
     pub fn fault(&mut self, link: &str, planned: u64, fired: u64) {
-        self.e.faults.push(FaultWindow {
-            rule: "f".to_owned(),
-            link: link.to_owned(),
-            what: "request/reply 503".to_owned(),
-            applied: At(0),
-            healed: At(self.now),
-            planned,
-            fired,
-        });
+        let window = window("request/reply 503", (0, self.now), planned, fired);
+        self.e.faults.push(FaultWindow { link: link.to_owned(), ..window });
     }
 }
