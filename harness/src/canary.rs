@@ -10,6 +10,7 @@
 //! machine shows one to two milliseconds here. That is also what the proxy's delays and the load driver's schedule
 //! suffer, and so belongs to the noise.
 
+mod disk;
 mod echo;
 mod histogram;
 
@@ -24,6 +25,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
+pub use disk::DiskCanary;
 pub use echo::EchoServer;
 use histogram::Histogram;
 

@@ -54,7 +54,7 @@ impl Lanes {
         Self { dir: dir.to_owned(), timed: timed.max(1), untimed: untimed.max(1) }
     }
 
-    /// Waits for a place among the timed or the untimed scenarios; `alone`: for all of those.
+    /// Waits for a place among the timed or the untimed scenarios; `alone`: for every place of both.
     ///
     /// # Errors
     /// When the lock files cannot be made or locked.
@@ -62,7 +62,7 @@ impl Lanes {
         std::fs::create_dir_all(&self.dir)?;
         let (kind, n) = if timed { ("timed", self.timed) } else { ("untimed", self.untimed) };
         if alone {
-            return self.enter_all(kind, n).await;
+            return self.enter_all().await;
         }
         loop {
             for i in 0..n {
@@ -75,9 +75,11 @@ impl Lanes {
     }
 
     /// Takes place after place in one order, so that two who want all of them do not wait for each other for ever.
-    async fn enter_all(&self, kind: &str, n: usize) -> Result<Place, io::Error> {
-        let mut all = Vec::with_capacity(n);
-        for i in 0..n {
+    async fn enter_all(&self) -> Result<Place, io::Error> {
+        let timed = (0..self.timed).map(|i| ("timed", i));
+        let places = timed.chain((0..self.untimed).map(|i| ("untimed", i)));
+        let mut all = Vec::with_capacity(self.timed + self.untimed);
+        for (kind, i) in places {
             let place = loop {
                 match self.try_place(kind, i)? {
                     Some(place) => break place,
@@ -123,8 +125,14 @@ mod tests {
         drop(first);
         let third = lanes.enter(true, false).await.unwrap();
         drop((third, _second));
-        let _all = lanes.enter(true, true).await.unwrap();
+        // One that runs alone waits for those of either kind, and then keeps all of them out.
+        let mut all = std::pin::pin!(lanes.enter(true, true));
+        let waits = std::future::poll_fn(|cx| std::task::Poll::Ready(all.as_mut().poll(cx).is_pending())).await;
+        assert!(waits, "an untimed one still runs");
+        drop(_other_kind);
+        let _all = all.await.unwrap();
         assert!((0..2).all(|i| lanes.try_place("timed", i).unwrap().is_none()));
+        assert!(lanes.try_place("untimed", 0).unwrap().is_none());
         std::fs::remove_dir_all(dir).unwrap();
     }
 

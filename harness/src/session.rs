@@ -10,9 +10,14 @@ use crate::battery::Scenario;
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::lanes::Lanes;
+use crate::open_files;
 use crate::place::{Builder, ProcessSpec, Ready};
 use crate::record::{ChildRegister, ContractText, RunFolder, Start, runs_root};
 use crate::rig::{Rig, RigError, RigSpec, working_directory};
+use crate::verify::Progress;
+
+/// No scenario of the battery has more payments under way at once.
+const LARGEST_LOAD: usize = 2_000;
 
 /// One run: a contract, a folder, what was built, the lanes.
 #[derive(Debug, Clone)]
@@ -89,6 +94,18 @@ impl Session {
         Ok(())
     }
 
+    /// The same, and says so where anything is built.
+    ///
+    /// # Errors
+    /// As [`Session::build`].
+    pub(crate) async fn build_shown(&self, progress: &dyn Progress) -> Result<(), RigError> {
+        match self.contract.all_services().find_map(|(_, service)| service.build.as_ref()) {
+            Some(command) => progress.building(command),
+            None => return Ok(()),
+        }
+        self.build().await
+    }
+
     /// What a rig of this run is started with.
     #[must_use]
     pub fn rig(&self, scenario: &str) -> RigSpec {
@@ -109,7 +126,8 @@ impl Session {
     /// # Errors
     /// When the rig fails.
     pub async fn record(&self, scenario: &Scenario) -> Result<Evidence, RigError> {
-        let spec = self.rig(scenario.name).isolate(scenario.isolation).timed(scenario.timed);
+        open_files::provide(LARGEST_LOAD)?;
+        let spec = self.rig(scenario.name).isolate(scenario.isolation).timed(scenario.timed).alone(scenario.alone);
         let rig = Rig::start(spec).await?;
         scenario.run(&rig).await?;
         rig.finish().await

@@ -70,10 +70,7 @@ pub async fn verify(
     let scenarios = chosen(&contract, &options.only)?;
     let seed = options.seed.unwrap_or_else(rand::random);
     let session = Session::start(contract, seed, options.path.as_deref(), options.runs.as_deref())?;
-    if let Some(command) = &session.contract().service.build {
-        progress.building(command);
-        session.build().await?;
-    }
+    session.build_shown(&*progress).await?;
     progress.planned(scenarios.len());
     let mut tasks = JoinSet::new();
     for scenario in scenarios {

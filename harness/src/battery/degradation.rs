@@ -23,6 +23,7 @@ pub static DEGRADATION: Scenario = Scenario {
     name: "degradation",
     isolation: Isolation::Degradation,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.degradation.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

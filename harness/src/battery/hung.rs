@@ -20,6 +20,7 @@ pub static HUNG: Scenario = Scenario {
     name: "hung",
     isolation: Isolation::Retry,
     timed: true,
+    alone: false,
     applies: |contract| contract.promises.timeout.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -22,6 +22,9 @@ pub struct Scenario {
     pub isolation: Isolation,
     /// Whether its verdicts hang on times, so that a noisy machine makes them inconclusive.
     pub timed: bool,
+    /// Whether it runs while no other does: what it measures is a rate, or small against what other scenarios do to the
+    /// machine.
+    pub alone: bool,
     /// Whether the contract promises what it needs.
     pub(super) applies: fn(&Contract) -> bool,
     /// Its steps.

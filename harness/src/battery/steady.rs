@@ -12,6 +12,7 @@ pub static STEADY: Scenario = Scenario {
     name: "steady",
     isolation: Isolation::None,
     timed: false,
+    alone: false,
     applies: |_| true,
     run: |rig| Box::pin(run(rig)),
     checks,

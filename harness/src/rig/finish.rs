@@ -27,8 +27,9 @@ impl Rig {
         self.read_ledger("final").await?;
         self.stop_players().await?;
         self.collect_spans().await;
-        let Rig { clock, tape, banks, proxy, mut collector, canary, echo, pump, .. } = self;
+        let Rig { clock, tape, banks, proxy, mut collector, canary, disk, echo, pump, .. } = self;
         tape.append(Record::Canary(canary.stop().await));
+        disk.into_iter().for_each(|disk| tape.append(Record::Disk(disk.stop())));
         drop(echo);
         collector.shutdown().await;
         proxy.shutdown().await;

@@ -31,7 +31,7 @@ use judge::promise::{BreakerPolicy, DegradationPolicy, IdempotencyPolicy, RetryP
 use mock_bank::Bank;
 use tokio::sync::Mutex;
 
-use crate::canary::{Canary, EchoServer};
+use crate::canary::{Canary, DiskCanary, EchoServer};
 use crate::clock::Clock;
 use crate::collector::{Collector, CollectorConfig};
 use crate::contract::Contract;
@@ -63,6 +63,8 @@ pub struct Rig {
     proxy: Proxy,
     collector: Collector,
     canary: Canary,
+    /// Where a rate is measured.
+    disk: Option<DiskCanary>,
     echo: EchoServer,
     client: Arc<Client>,
     players: Mutex<players::Players>,
@@ -101,6 +103,7 @@ impl Rig {
         let client = Arc::new(client.with_routes(service::routes(&spec.contract)?));
         let canary =
             Canary::start(proxy.link_addr(CANARY_LINK)?, clock, CANARY_TASKS).await.map_err(RigError::Canary)?;
+        let disk = spec.alone.then(|| DiskCanary::start(folder.dir())).transpose().map_err(RigError::Canary)?;
         let pump = pump::Pump::start(&spec, &vars, &tape, &proxy, clock)?;
         Ok(Self {
             spec,
@@ -110,6 +113,7 @@ impl Rig {
             proxy,
             collector,
             canary,
+            disk,
             echo,
             client,
             players: Mutex::new(players::Players::new(process, further)),

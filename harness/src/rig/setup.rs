@@ -81,7 +81,7 @@ impl RigSpec {
         self
     }
 
-    /// Waits for every place among the timed scenarios: for a load that others would drown in, or that would drown.
+    /// Waits for every place of either lane: for a load that others would drown in, or that would drown.
     #[must_use]
     pub fn alone(mut self, alone: bool) -> Self {
         self.alone = alone;

@@ -50,10 +50,7 @@ pub async fn run(
     let shown = path.map_or_else(|| "SCENARIO".to_owned(), |p| p.display().to_string());
     let again = session.command(&format!("run {shown} --seed {seed}"));
     session = session.reproduced_by(again.clone());
-    if let Some(command) = &session.contract().service.build {
-        progress.building(command);
-        session.build().await?;
-    }
+    session.build_shown(&*progress).await?;
     progress.planned(file.variants.len());
     let mut evidences: BTreeMap<String, Arc<Evidence>> = BTreeMap::new();
     for variant in &file.variants {
@@ -95,7 +92,8 @@ async fn settled(
 }
 
 async fn record(file: &ScenarioFile, session: &Session, variant: &Variant) -> Result<Evidence, RigError> {
-    open_files::provide(file.load.payments)?;
+    let steady = file.steady.as_ref().map_or(0, |s| s.payments);
+    open_files::provide(file.load.payments.max(steady))?;
     let contract = Arc::new(with_env(session.contract().clone(), &variant.env));
     let isolation = match file.service.isolate {
         Isolate::None => Isolation::None,

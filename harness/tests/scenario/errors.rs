@@ -136,6 +136,8 @@ fn the_contract_is_overridden() {
     let file = parsed(&text).expect("well formed");
     let contract = Contract::load(folder().join("../payments/contract.toml")).expect("the reference contract");
     let applied = file.applied(contract.clone()).expect("it fits");
+    // The contract says something else where it isolates the breaker or the retries.
+    assert_ne!(contract.isolate.retry.get("PAYMENTS_BREAKER").map(String::as_str), Some("window"));
     for env in [&applied.service.env, &applied.isolate.retry, &applied.isolate.breaker] {
         assert_eq!(env.get("PAYMENTS_BREAKER").map(String::as_str), Some("window"));
     }

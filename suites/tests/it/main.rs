@@ -9,4 +9,5 @@ mod python;
 mod retry;
 mod scenario_files;
 mod service;
+mod storm;
 mod topology;

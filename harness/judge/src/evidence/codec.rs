@@ -17,8 +17,8 @@ use sha2::{Digest, Sha256};
 
 use super::version::{Head, VERSION, count_unknown, unknown_field, unknown_note, unknown_record};
 use super::{
-    Attempt, BankEntry, BreakerReading, Canary, Connection, Evidence, FaultEdge, FaultWindow, LedgerReading, Note,
-    NoteWeight, Outcome, Span, Step, time::At, writer::EvidenceWriter,
+    Attempt, BankEntry, BreakerReading, Canary, Connection, Disk, Evidence, FaultEdge, FaultWindow, LedgerReading,
+    Note, NoteWeight, Outcome, Span, Step, time::At, writer::EvidenceWriter,
 };
 
 /// A longer line is refused: it cannot come from a recorder of ours, whose bodies and excerpts are bounded.
@@ -50,6 +50,8 @@ pub enum Record {
     Edge(FaultEdge),
     /// A canary reading.
     Canary(Canary),
+    /// A reading of the disk.
+    Disk(Disk),
     /// A note.
     Note(Note),
 }
@@ -137,6 +139,7 @@ pub fn write(evidence: &Evidence, out: &mut impl Write) -> Result<(), CodecError
     evidence.breakers.iter().cloned().map(Record::Breaker).try_for_each(&mut line)?;
     evidence.spans.iter().cloned().map(Record::Span).try_for_each(&mut line)?;
     evidence.canary.iter().cloned().map(Record::Canary).try_for_each(&mut line)?;
+    evidence.disk.iter().cloned().map(Record::Disk).try_for_each(&mut line)?;
     evidence.notes.iter().cloned().map(Record::Note).try_for_each(&mut line)?;
     if evidence.sealed { writer.seal() } else { writer.leave_unsealed() }.map(drop)
 }

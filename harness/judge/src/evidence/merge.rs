@@ -65,6 +65,7 @@ impl Evidence {
         all.faults = union(one.faults, other.faults);
         all.edges = union(one.edges, other.edges);
         all.canary = union(one.canary, other.canary);
+        all.disk = union(one.disk, other.disk);
         all.notes = union(one.notes, other.notes);
         numbered_once("an outcome with seq", &all.outcomes, |o| (o.seq, ""))?;
         numbered_once("a bank entry with seq", &all.bank, |b| (b.seq, b.link.as_deref()))?;

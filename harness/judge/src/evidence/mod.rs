@@ -24,7 +24,7 @@ pub use joined::{Joined, Payment};
 pub use ledger::{BankEntry, BankEntryKind, LedgerReading, LedgerRow};
 pub use merge::MergeError;
 pub use outcome::{Answer, ClientReply, Outcome};
-pub use setting::{Canary, EdgeChange, FaultEdge, FaultKind, FaultWindow, Note, NoteWeight, Step};
+pub use setting::{Canary, Disk, EdgeChange, FaultEdge, FaultKind, FaultWindow, Note, NoteWeight, Step};
 pub use span::{Span, SpanEvent, SpanKind};
 pub use time::{At, TimeBase};
 pub use version::{FORMAT, MINOR, VERSION};
@@ -80,6 +80,8 @@ pub struct Evidence {
     pub edges: Vec<FaultEdge>,
     /// Canary readings.
     pub canary: Vec<Canary>,
+    /// Readings of the disk.
+    pub disk: Vec<Disk>,
     /// Notes.
     pub notes: Vec<Note>,
     /// Whether the recorder reached the end and sealed it. A killed run leaves unsealed evidence.
@@ -103,6 +105,7 @@ impl Evidence {
             faults: Vec::new(),
             edges: Vec::new(),
             canary: Vec::new(),
+            disk: Vec::new(),
             notes: Vec::new(),
             sealed: false,
         }
@@ -122,6 +125,7 @@ impl Evidence {
             Record::Fault(x) => self.faults.push(x),
             Record::Edge(x) => self.edges.push(x),
             Record::Canary(x) => self.canary.push(x),
+            Record::Disk(x) => self.disk.push(x),
             Record::Note(x) => self.notes.push(x),
         }
     }
@@ -158,6 +162,12 @@ impl Evidence {
     #[must_use]
     pub fn canary_max_ns(&self) -> Option<u64> {
         self.canary.iter().filter(|c| c.samples > 0).map(|c| c.max_ns).max()
+    }
+
+    /// The longest durable write that was measured, nanoseconds; `None` when the disk was not watched.
+    #[must_use]
+    pub fn disk_max_ns(&self) -> Option<u64> {
+        self.disk.iter().map(|d| d.max_ns).max()
     }
 
     /// Notes that spoil a passing verdict.

@@ -28,6 +28,7 @@ impl Evidence {
             && in_order(&self.faults, |f| (f.applied, &f.link, &f.rule))
             && in_order(&self.edges, |e| (e.at, &e.link, &e.rule))
             && in_order(&self.canary, |c| (c.worst_at, c.max_ns))
+            && in_order(&self.disk, |d| (d.max_ns, d.writes))
             && in_order(&self.notes, |n| (n.at, &n.code, &n.text));
         if sorted { Cow::Borrowed(self) } else { Cow::Owned(self.clone().sorted()) }
     }
@@ -50,6 +51,7 @@ impl Evidence {
         sort(&mut self.faults, |a, b| (a.applied, &a.link, &a.rule).cmp(&(b.applied, &b.link, &b.rule)));
         sort(&mut self.edges, |a, b| (a.at, &a.link, &a.rule).cmp(&(b.at, &b.link, &b.rule)));
         sort(&mut self.canary, |a, b| (a.worst_at, a.max_ns).cmp(&(b.worst_at, b.max_ns)));
+        sort(&mut self.disk, |a, b| (a.max_ns, a.writes).cmp(&(b.max_ns, b.writes)));
         sort(&mut self.notes, |a, b| (a.at, &a.code, &a.text).cmp(&(b.at, &b.code, &b.text)));
         self
     }

@@ -100,6 +100,15 @@ pub struct Canary {
     pub worst_at: At,
 }
 
+/// The disk's reading: how long small durable writes took beside the service's own.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Disk {
+    /// Writes that were measured.
+    pub writes: u64,
+    /// The longest of them, or the one under way at the end, nanoseconds.
+    pub max_ns: u64,
+}
+
 /// Something a reader of the evidence must know.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {

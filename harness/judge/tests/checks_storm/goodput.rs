@@ -2,7 +2,7 @@
 
 use judge::Ruling;
 use judge::checks::storm;
-use judge::evidence::Evidence;
+use judge::evidence::{Disk, Evidence};
 use judge::promise::OverloadPolicy;
 
 use crate::stage::{Try, payment};
@@ -56,4 +56,24 @@ fn too_little_is_inconclusive() {
     let mut paused = played(200, 4, 2, 0);
     paused.canary[0].max_ns = 900 * MS;
     assert_eq!(judged(&paused).ruling, Ruling::Inconclusive);
+}
+
+/// Proves that a shortfall on a machine that did not keep its noise bound, processor or disk, is not the service's, that a
+/// share reached there is, and that a machine within its bound excuses nothing.
+#[test]
+fn a_noisy_machine_excuses_a_shortfall() {
+    let machines: [(fn(&mut Evidence), Ruling); 4] = [
+        (|e| e.canary[0].max_ns = 70 * MS, Ruling::Inconclusive),
+        (|e| e.canary[0].max_ns = 50 * MS, Ruling::Fail),
+        (|e| e.disk.push(Disk { writes: 9, max_ns: 70 * MS }), Ruling::Inconclusive),
+        (|e| e.disk.push(Disk { writes: 9, max_ns: 50 * MS }), Ruling::Fail),
+    ];
+    for (machine, missed) in machines {
+        for (nth, ruling) in [(3, missed), (2, Ruling::Pass)] {
+            let mut evidence = played(200, 4, nth, 0);
+            machine(&mut evidence);
+            let finding = judged(&evidence);
+            assert_eq!(finding.ruling, ruling, "{finding:#?}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! S2: a service that comes back, and those that do not.
 
 use judge::checks::{Check, storm};
-use judge::evidence::Evidence;
+use judge::evidence::{Disk, Evidence};
 use judge::promise::RecoveryPolicy;
 use judge::{Finding, Ruling};
 
@@ -98,6 +98,23 @@ fn load_that_rises_fails() {
     assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
     assert!(finding.headline.contains("they still rise"), "{}", finding.headline);
     assert!(finding.bug_class.as_deref().is_some_and(|c| c.starts_with("work that nobody waits for")));
+}
+
+/// Proves that what is not back on a machine that did not keep its noise bound, processor or disk, is not the service's fault,
+/// and that what is back there is back.
+#[test]
+fn a_noisy_machine_excuses_what_is_not_back() {
+    let down: Fate = |at| if at < TRIGGER.0 { vec![201] } else { vec![] };
+    let machines: [fn(&mut Evidence); 2] =
+        [|e| e.canary[0].max_ns = 70 * MS, |e| e.disk.push(Disk { writes: 9, max_ns: 1_000 * MS })];
+    for machine in machines {
+        for (fate, ruling) in [(down, Ruling::Inconclusive), (sound as Fate, Ruling::Pass)] {
+            let mut evidence = played(5, fate);
+            machine(&mut evidence);
+            let finding = check().judge(&evidence);
+            assert_eq!(finding.ruling, ruling, "{finding:#?}");
+        }
+    }
 }
 
 /// Proves that too little is no pass: a load that ends too early, a trigger that comes too early, none at all, one that did

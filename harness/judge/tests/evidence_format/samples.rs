@@ -218,6 +218,7 @@ pub fn records(full: bool) -> Vec<Record> {
         }),
         Record::Edge(edge(full)),
         Record::Canary(Canary { samples: 100, max_ns: 9, p99_ns: 5, worst_at: At(4) }),
+        Record::Disk(Disk { writes: 50, max_ns: 8 }),
         Record::Note(Note { at: At(5), weight: NoteWeight::Info, code: "stragglers".into(), text: "one".into() }),
     ];
     if full {

@@ -15,6 +15,7 @@ pub static BREAKER_CROWD: Scenario = Scenario {
     name: "breaker-crowd",
     isolation: Isolation::Breaker,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.breaker.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -19,6 +19,7 @@ pub static BREAKER_EJECTION: Scenario = Scenario {
     name: "breaker-ejection",
     isolation: Isolation::Breaker,
     timed: true,
+    alone: false,
     applies: |contract| contract.promises.breaker.as_ref().is_some_and(|b| b.profile == BreakerProfile::Ejection),
     run: |rig| Box::pin(run(rig)),
     checks,

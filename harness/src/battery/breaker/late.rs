@@ -20,6 +20,7 @@ pub static BREAKER_LATE: Scenario = Scenario {
     name: "breaker-late",
     isolation: Isolation::Breaker,
     timed: true,
+    alone: false,
     applies: |contract| half_opens(contract) && waits_long_enough(contract),
     run: |rig| Box::pin(run(rig)),
     checks: |contract| {

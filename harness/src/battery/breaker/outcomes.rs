@@ -22,6 +22,7 @@ pub static BREAKER_OUTCOMES: Scenario = Scenario {
     name: "breaker-outcomes",
     isolation: Isolation::Breaker,
     timed: false,
+    alone: false,
     applies: |contract| half_opens(contract) && declares(contract),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -20,6 +20,7 @@ pub static BREAKER_RECOVERY: Scenario = Scenario {
     name: "breaker-recovery",
     isolation: Isolation::Breaker,
     timed: true,
+    alone: false,
     applies: half_opens,
     run: |rig| Box::pin(run(rig)),
     checks,

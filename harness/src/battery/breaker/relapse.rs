@@ -14,6 +14,7 @@ pub static BREAKER_RELAPSE: Scenario = Scenario {
     name: "breaker-relapse",
     isolation: Isolation::Breaker,
     timed: true,
+    alone: false,
     applies: half_opens,
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -16,6 +16,7 @@ pub static BREAKER_TRIP: Scenario = Scenario {
     name: "breaker-trip",
     isolation: Isolation::Breaker,
     timed: true,
+    alone: false,
     applies: |contract| contract.promises.breaker.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

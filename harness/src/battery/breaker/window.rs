@@ -20,6 +20,7 @@ pub static BREAKER_WINDOW: Scenario = Scenario {
     name: "breaker-window",
     isolation: Isolation::Breaker,
     timed: true,
+    alone: false,
     applies,
     run: |rig| Box::pin(run(rig)),
     checks,

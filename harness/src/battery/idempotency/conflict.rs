@@ -17,6 +17,7 @@ pub static BANK_CONFLICT: Scenario = Scenario {
     name: "bank-conflict",
     isolation: Isolation::Retry,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.waits_out.is_some()),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -18,6 +18,7 @@ pub static DUPLICATES: Scenario = Scenario {
     name: "duplicates",
     isolation: Isolation::Retry,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.idempotency.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

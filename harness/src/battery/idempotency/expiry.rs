@@ -18,6 +18,7 @@ pub static KEY_EXPIRY: Scenario = Scenario {
     name: "key-expiry",
     isolation: Isolation::Ttl,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.ttl.is_some()),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -20,6 +20,7 @@ pub static KEY_MEMO: Scenario = Scenario {
     name: "key-memo",
     isolation: Isolation::Retry,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.memo.is_some()),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -14,6 +14,7 @@ pub static ONE_EFFECT: Scenario = Scenario {
     name: "one-effect",
     isolation: Isolation::Retry,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.idempotency.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -27,6 +27,7 @@ pub static RESTART: Scenario = Scenario {
     name: "restart",
     isolation: Isolation::Retry,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.survives_restart),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -17,6 +17,7 @@ pub static KEY_SCOPE: Scenario = Scenario {
     name: "key-scope",
     isolation: Isolation::Retry,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.scope.contains(&KeyScope::Caller)),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -23,6 +23,7 @@ pub static RETRY_AFTER: Scenario = Scenario {
     name: "retry-after",
     isolation: Isolation::Retry,
     timed: true,
+    alone: false,
     applies: |contract| {
         let promised = |r: &RetryPolicy| r.retry_after.is_some() && r.attempts > 1 && !statuses(r).is_empty();
         contract.promises.retry.as_ref().is_some_and(promised)

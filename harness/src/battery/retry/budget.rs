@@ -23,6 +23,7 @@ pub static RETRY_BUDGET: Scenario = Scenario {
     name: "retry-budget",
     isolation: Isolation::Budget,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.retry.as_ref().is_some_and(|r| r.budget.is_some() && r.attempts > 1),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -16,6 +16,7 @@ pub static RETRY_HERD: Scenario = Scenario {
     name: "retry-herd",
     isolation: Isolation::Retry,
     timed: true,
+    alone: false,
     applies: retries,
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -18,6 +18,7 @@ pub static RETRY_LAW: Scenario = Scenario {
     name: "retry-law",
     isolation: Isolation::Retry,
     timed: true,
+    alone: false,
     applies: retries,
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -23,6 +23,7 @@ pub static PUSHBACK: Scenario = Scenario {
     name: "pushback",
     isolation: Isolation::Retry,
     timed: true,
+    alone: false,
     applies: |contract| {
         let promised = |r: &RetryPolicy| r.pushback && r.attempts > 1 && status(r).is_some();
         contract.promises.retry.as_ref().is_some_and(promised)

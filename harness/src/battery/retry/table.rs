@@ -18,6 +18,7 @@ pub static RETRY_TABLE: Scenario = Scenario {
     name: "retry-table",
     isolation: Isolation::Retry,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.retry.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

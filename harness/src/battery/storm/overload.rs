@@ -20,6 +20,7 @@ pub static OVERLOAD: Scenario = Scenario {
     name: "overload",
     isolation: Isolation::None,
     timed: false,
+    alone: true,
     applies: |contract| contract.promises.overload.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -26,6 +26,7 @@ pub static RECOVERY: Scenario = Scenario {
     name: "recovery",
     isolation: Isolation::None,
     timed: false,
+    alone: true,
     applies: |contract| contract.promises.recovery.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

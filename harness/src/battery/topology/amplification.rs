@@ -21,6 +21,7 @@ pub static AMPLIFICATION: Scenario = Scenario {
     name: "amplification",
     isolation: Isolation::Retry,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.amplification.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -20,6 +20,7 @@ pub static BULKHEAD: Scenario = Scenario {
     name: "bulkhead",
     isolation: Isolation::Bulkhead,
     timed: true,
+    alone: false,
     applies: |contract| contract.promises.bulkhead.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -18,6 +18,7 @@ pub static BREAKER_ISOLATION: Scenario = Scenario {
     name: "breaker-isolation",
     isolation: Isolation::Breaker,
     timed: false,
+    alone: false,
     applies: |contract| contract.promises.isolation.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -38,10 +38,11 @@ pub const S2: &CheckInfo = &CheckInfo {
     rule: "of the payments sent after the promised time at least the promised share of the earlier success rate succeeds; \
         their attempts and the requests at the dependency exceed those of before by no more than the share that may be \
         missing; the requests do not rise from the first to the second half of that time",
-    false_alarm: "none on a service that recovers: before and after are the same even load, and the comparison leaves two \
-        requests for where the time was cut",
+    false_alarm: "none on a service that recovers, on a machine that keeps its noise bound: before and after are the same even \
+        load, and the comparison leaves two requests for where the time was cut",
     inconclusive: "fewer than 50 payments before or after, a load that ended too early, a service that was not well before \
-        the disturbance, a fault that did not strike, or a pause of the machine that is long against the promised time",
+        the disturbance, a fault that did not strike, a pause of the machine that is long against the promised time, or, when \
+        something is not back, one above the noise bound or a disk that kept a small write waiting for longer",
     bug_classes: &[
         "a metastable failure: retries or queued work of the disturbance are themselves enough load to keep it up",
         "work that nobody waits for any more is still sent: abandoned calls use up what fresh ones need",
@@ -60,9 +61,11 @@ pub const S3: &CheckInfo = &CheckInfo {
     measure: "payments that succeeded in each second against the calls that the dependency can work on in a second, under an \
         even load above that capacity, the first part left out",
     rule: "successes for each second of the load are at least the promised share of the capacity",
-    false_alarm: "none: successes are counted, and the capacity is that of a queue kept by the clock",
-    inconclusive: "an offered load that was not above the capacity, fewer than 50 successes that could have been, or a pause \
-        of the machine that is long against the time of the load",
+    false_alarm: "none on a machine that keeps its noise bound: successes are counted, and the capacity is that of a queue kept \
+        by the clock",
+    inconclusive: "an offered load that was not above the capacity, fewer than 50 successes that could have been, a pause \
+        of the machine that is long against the time of the load, or, when the share is missed, one above the \
+        noise bound or a disk that kept a small write waiting for longer",
     bug_classes: &[
         "no limit on calls in flight: each waits so long that its caller has given up when it is answered",
         "retries under overload: they take the place of payments that would have succeeded",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ENOUGH, long_pause};
+use super::{ENOUGH, long_pause, noisy};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::S3;
@@ -31,7 +31,8 @@ const REPEATED: f64 = 1.25;
 /// - *Test*: successes a second of at least `goodput` times the capacity.
 /// - *False alarms*: none, successes are counted.
 /// - *Inconclusive*: an offered load below 1.2 times the capacity; a time so short that fewer than 50 successes were
-///   possible; a pause longer than a quarter of that time.
+///   possible; a pause longer than a quarter of that time, or, when the share is missed, longer than the noise bound, as is
+///   a stall of the disk.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -93,6 +94,9 @@ fn judge(evidence: &Evidence, policy: &OverloadPolicy, link: &str, capacity: f64
         return case.inconclusive(tally, "nothing was possible in no time".to_owned(), advice.to_owned());
     }
     if share < policy.goodput {
+        if let Some((why, advice)) = noisy(evidence) {
+            return case.measured(seen).inconclusive(tally, why, advice);
+        }
         let failed = asked.iter().filter(|r| !r.outcome.succeeded() && r.tries() > 0);
         let class = if repeated > REPEATED { RETRIES } else { UNLIMITED };
         tally.breach(class, seen.clone(), failed.map(|r| outcome_line(r.outcome, "")).collect());

@@ -14,12 +14,27 @@ pub use replay::storm_replay;
 
 use std::time::Duration;
 
-use super::support::pause;
+use super::support::{ms, pause};
 use crate::evidence::Evidence;
 use crate::promise::Noise;
 
 /// Least payments of a stretch of time that a rate is read off.
 const ENOUGH: usize = 50;
+
+/// Why a shortfall says nothing of the service: the machine paused, or its disk kept a small durable write waiting, for longer
+/// than the noise bound. What succeeds in spite of that has succeeded; what does not may have been slow with the machine.
+fn noisy(evidence: &Evidence) -> Option<(String, String)> {
+    let eps = Duration::from_nanos(evidence.header.eps_ns);
+    let stalled = evidence.disk_max_ns().map(Duration::from_nanos).filter(|longest| *longest > eps).map(|longest| {
+        let what = format!(
+            "a small durable write took {} on this disk, longer than the noise bound of {}",
+            ms(longest),
+            ms(eps)
+        );
+        (what, "run it again while the disk is quiet, or keep the ledger and the run folder on a faster one".to_owned())
+    });
+    pause(evidence, Noise { eps }).or(stalled)
+}
 
 /// Why nothing can be concluded from what happened over that time: the machine paused for a good part of it.
 fn long_pause(evidence: &Evidence, over: Duration) -> Option<(String, String)> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ENOUGH, long_pause};
+use super::{ENOUGH, long_pause, noisy};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::S2;
@@ -41,7 +41,9 @@ const AFTERMATH: Duration = Duration::from_millis(500);
 /// - *False alarms*: none on a service that recovers, since before and after are the same load; two requests are left for
 ///   where the time was cut.
 /// - *Inconclusive*: fewer than 50 payments on either side; less than half a second after the promised time; no good success
-///   rate before; another rate of asking; a fault that did not strike; a pause longer than a quarter of the promised time.
+///   rate before; another rate of asking; a fault that did not strike; a pause longer than a quarter of the promised time, or, when
+///   something is not back, longer than the noise bound, as is
+///   a stall of the disk.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -149,6 +151,12 @@ fn judge(evidence: &Evidence, policy: &RecoveryPolicy, link: &str) -> Finding {
     }
     numbers(&before, &after, &asked, healed, &mut tally);
     breaches(&before, &after, policy, &mut tally);
+    if !tally.breaches.is_empty()
+        && let Some((why, advice)) = noisy(evidence)
+    {
+        let broken: Vec<_> = tally.breaches.drain(..).map(|b| b.what).collect();
+        return case.measured(broken.join("; ")).inconclusive(tally, why, advice);
+    }
     for what in unfired(evidence, link) {
         tally.gap(what, "see that the service calls the dependency through the link that the contract names");
     }
