@@ -173,7 +173,7 @@ pub enum ShapeWord {
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct FaultSpec {
-    /// The link that it strikes; the contract's only one when absent.
+    /// The link that it strikes; the contract's main link when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
     /// What goes wrong.
