@@ -106,9 +106,10 @@ pub struct LinkConfig {
     pub enabled: bool,
     /// `host:port` of the upstream, resolved at each dial. It may be set later; until then a dial fails.
     pub upstream: Option<String>,
-    /// Whether it reads HTTP/1.1 or passes bytes.
+    /// Whether it reads HTTP or passes bytes.
     pub mode: Mode,
-    /// The header field that carries the idempotency key.
+    /// The header field that carries the idempotency key. Without one no key is read, and all requests count together:
+    /// [`DEFAULT_KEY_HEADER`] is what the program and its API set, not this type.
     pub key_header: Option<String>,
     /// Named limits.
     pub limits: Limits,
@@ -119,7 +120,7 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// An HTTP/1.1 link on a free port of 127.0.0.1.
+    /// An HTTP link on a free port of 127.0.0.1. It reads no key until it has a [`LinkConfig::key_header`].
     #[must_use]
     pub fn http(name: impl Into<String>) -> Self {
         Self {
@@ -201,7 +202,7 @@ impl LinkConfig {
 /// What a link understands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// HTTP/1.1: attempts are recorded and every phase can be struck.
+    /// HTTP/1.1 and HTTP/2: attempts are recorded and every phase can be struck.
     Http,
     /// Bytes: connections are recorded and only `connect` can be struck.
     Tcp,

@@ -1,6 +1,6 @@
 //! A programmable chaos proxy that is also the witness of every attempt.
 //!
-//! A [`Proxy`] has named links. Each accepts connections and passes them to its upstream, as HTTP/1.1 or as bytes.
+//! A [`Proxy`] has named links. Each accepts connections and passes them to its upstream, as HTTP or as bytes.
 //! [`Rule`]s that are armed on it strike chosen calls at a chosen phase of the exchange; a handle ([`Armed`]) keeps a
 //! rule in force, and also releases the calls that it holds. Everything that happens is written to a bounded [`Log`] as
 //! the evidence types of `judge`.

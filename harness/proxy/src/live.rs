@@ -1,4 +1,4 @@
-//! What is on a link right now.
+//! The requests that are on a link right now.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -29,7 +29,7 @@ pub struct LiveAttempt {
     pub rule: Option<String>,
 }
 
-/// Live attempts and counters of one link.
+/// Live attempts of one link, and how many there have been.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     attempts: Mutex<BTreeMap<u64, LiveAttempt>>,

@@ -159,9 +159,11 @@ impl Core {
     }
 
     /// Takes a link out of the table; no rule can name it any more. Its own rules stay until its connections are gone:
-    /// disarming them first would let go what they hold.
+    /// disarming them first would let go what they hold. Under the table's lock throughout, so that no other link of this
+    /// name enters while rules still find the old one.
     fn forget(&self, name: &str) -> Option<Arc<Link>> {
-        let link = write(&self.links).remove(name)?;
+        let mut links = write(&self.links);
+        let link = links.remove(name)?;
         self.engine.close_link(link.id);
         Some(link)
     }

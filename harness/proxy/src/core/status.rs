@@ -18,7 +18,7 @@ pub struct LinkStatus {
     pub upstream: Option<String>,
     /// Whether it accepts connections.
     pub enabled: bool,
-    /// The header field that carries the key.
+    /// The header field that carries the key; a TCP link reads none.
     pub key_header: Option<String>,
     /// TLS on either side.
     pub tls: TlsConfig,
@@ -36,7 +36,7 @@ impl LinkStatus {
             listen: link.listen(),
             upstream: link.target().address.map(|a| a.to_string()),
             enabled: link.bound().is_some(),
-            key_header: link.key_header.clone(),
+            key_header: link.key_header.clone().filter(|_| link.mode == Mode::Http),
             tls: link.tls.config().clone(),
             connections: link.connections(),
             toxics: link.toxics.list(),

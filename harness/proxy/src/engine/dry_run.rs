@@ -99,7 +99,7 @@ impl Engine {
         let mut decisions = Vec::with_capacity(calls.len());
         for (number, dry) in calls.iter().enumerate() {
             let link = match &dry.link {
-                Some(name) => self.id(name).ok_or_else(|| self.no_link(&format!("calls[{number}]"), name))?,
+                Some(name) => self.named(name).ok_or_else(|| self.no_link(&format!("calls[{number}]"), name))?.0,
                 None => u64::MAX,
             };
             let next = ordinals.entry((link, dry.key.as_deref())).or_default();

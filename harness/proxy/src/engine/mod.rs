@@ -55,6 +55,8 @@ struct Known {
     id: u64,
     name: String,
     mode: Mode,
+    /// Whether rules may name it. One that is going keeps its name for what its rules have counted.
+    open: bool,
     /// Tells the link's idle connections that a rule now decides on connections.
     retire: watch::Sender<u64>,
 }
@@ -96,13 +98,13 @@ impl Engine {
 
     /// Rules may name this link from now on.
     pub(crate) fn add_link(&self, id: u64, name: &str, mode: Mode) {
-        let known = Known { id, name: name.to_owned(), mode, retire: watch::Sender::new(0) };
+        let known = Known { id, name: name.to_owned(), mode, open: true, retire: watch::Sender::new(0) };
         write(&self.links).push(known);
     }
 
     /// No rule can name this link from now on; its name is free for another one.
     pub(crate) fn close_link(&self, id: u64) {
-        write(&self.links).iter_mut().filter(|known| known.id == id).for_each(|known| known.name.clear());
+        write(&self.links).iter_mut().filter(|known| known.id == id).for_each(|known| known.open = false);
     }
 
     /// Takes the rules that name this link out of force, and forgets the link.
@@ -166,9 +168,7 @@ impl Engine {
     /// rules in the set and takes them along.
     fn prepared(&self, set: &FaultSet, rule: Rule, epoch: u64, applied: At) -> Result<ArmedRule, RuleError> {
         rule.validate()?;
-        self.check_link(&rule)?;
-        let link =
-            rule.link.as_ref().map(|name| self.id(name).ok_or_else(|| self.no_link(&rule.id, name))).transpose()?;
+        let link = self.link_of(&rule)?;
         let scope = match &rule.scope {
             None => None,
             Some(name) => match set.scope(name) {
@@ -336,23 +336,25 @@ impl Engine {
         }
     }
 
-    fn id(&self, name: &str) -> Option<u64> {
-        read(&self.links).iter().find(|known| known.name == name).map(|known| known.id)
+    /// Number and kind of the link of that name, while rules may name it.
+    fn named(&self, name: &str) -> Option<(u64, Mode)> {
+        let links = read(&self.links);
+        links.iter().find(|known| known.open && known.name == name).map(|known| (known.id, known.mode))
     }
 
-    fn check_link(&self, rule: &Rule) -> Result<(), RuleError> {
-        let Some(name) = &rule.link else { return Ok(()) };
-        let mode = read(&self.links).iter().find(|known| known.name == *name).map(|known| known.mode);
-        let mode = mode.ok_or_else(|| self.no_link(&rule.id, name))?;
+    fn link_of(&self, rule: &Rule) -> Result<Option<u64>, RuleError> {
+        let Some(name) = &rule.link else { return Ok(None) };
+        let (id, mode) = self.named(name).ok_or_else(|| self.no_link(&rule.id, name))?;
         if mode == Mode::Tcp && rule.faults().any(|f| f.at != Phase::Connect) {
             return Err(RuleError::NeedsHttp { rule: rule.id.clone(), link: name.clone() });
         }
-        Ok(())
+        Ok(Some(id))
     }
 
     fn no_link(&self, rule: &str, name: &str) -> RuleError {
-        let links = read(&self.links).iter().map(|l| l.name.clone()).collect::<Vec<_>>().join(", ");
-        RuleError::UnknownLink { rule: rule.to_owned(), link: name.to_owned(), links }
+        let links = read(&self.links);
+        let links: Vec<_> = links.iter().filter(|known| known.open).map(|known| known.name.as_str()).collect();
+        RuleError::UnknownLink { rule: rule.to_owned(), link: name.to_owned(), links: links.join(", ") }
     }
 }
 
@@ -363,3 +365,6 @@ impl Drop for Engine {
         self.forget_leases();
     }
 }
+
+#[cfg(test)]
+mod tests;

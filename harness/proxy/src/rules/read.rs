@@ -22,7 +22,7 @@ pub fn rules_from_json(text: &str) -> Result<Vec<Rule>, RuleError> {
         return Err(RuleError::Unreadable { field: None, why: format!("longer than {MAX_RULES_BYTES} bytes") });
     }
     if !text.trim_start().starts_with(['{', '[']) {
-        let what = "this is not JSON: a rules file is an array of rules, or an object with one under `rules`";
+        let what = "this is no list of rules: that is an array of rules, or an object with one under `rules`";
         return Err(RuleError::Unreadable { field: None, why: what.to_owned() });
     }
     let rules = if text.trim_start().starts_with('{') {

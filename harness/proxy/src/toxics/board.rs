@@ -123,8 +123,8 @@ impl ToxicBoard {
         })
     }
 
-    /// Changes kind and toxicity of a toxic in one step; its name and stream stay as they are. What it holds back on
-    /// live connections is let go at once.
+    /// Changes kind and toxicity of a toxic in one step; its name and stream stay as they are. What it holds back on a
+    /// live connection is let go as that hears of the change.
     ///
     /// # Errors
     /// When there is no such toxic, or `change` refuses; nothing is changed then.
@@ -144,7 +144,7 @@ impl ToxicBoard {
         })
     }
 
-    /// Removes a toxic. What it holds back on live connections is let go at once.
+    /// Removes a toxic. What it holds back on a live connection is let go as that hears of the change.
     ///
     /// # Errors
     /// When there is no such toxic.

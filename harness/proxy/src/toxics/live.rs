@@ -1,7 +1,7 @@
 //! The connections that live under a board: which set each of them runs, and how they hear of a new one.
 //!
 //! A new set is in force for every byte that is read after the swap, as whoever reads one asks [`Current`] before passing
-//! it on. Connections where nothing moves hear of it by being woken, which takes a microsecond each: a crowd is woken
+//! it on. Connections where nothing moves hear of it by being woken, which takes some microseconds each: a crowd is woken
 //! group by group on the runtime of its connections, so that neither the caller nor the traffic stands behind all of it.
 
 use std::collections::BTreeMap;
@@ -27,7 +27,7 @@ pub(super) struct Live {
     epoch: AtomicU64,
     /// How many connections run the set of each epoch.
     running: Mutex<BTreeMap<u64, usize>>,
-    /// Told when the oldest epoch is left by its last connection.
+    /// Told when an epoch is left by its last connection.
     moved: Notify,
     groups: [Notify; GROUPS],
     /// Group of the next connection, not yet reduced.

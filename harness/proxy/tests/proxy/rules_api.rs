@@ -1,5 +1,6 @@
 //! Rules, scopes and leases through the control plane.
 
+use chaos_proxy::{MAX_DRY_CALLS, MAX_DRY_LOOKS};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt;
 
@@ -96,7 +97,9 @@ async fn rules_are_armed_all_or_none() {
     refused(&plane.call(call, &list).await, 400, Some("[1].uses"), "the rules cannot be read");
     refused(&plane.call("POST /v1/leases", r#"{"ttl_ms":"1s"}"#).await, 400, Some("ttl_ms"), "invalid type");
     refused(&plane.call("POST /v1/leases", "{}").await, 400, Some("ttl_ms"), "missing field");
-    refused(&plane.call("GET /v1/leases?scope=a", "").await, 400, Some("scope"), "is no parameter");
+    for text in ["3", "\"a\"", "null"] {
+        refused(&plane.call(call, text).await, 400, None, "this is no list of rules");
+    }
     refused(&plane.call(call, "{").await, 400, None, "the rules cannot be read");
     refused(&plane.call(call, &json!([busy("a"), busy("a")]).to_string()).await, 409, Some("id"), "already armed");
     assert_eq!((plane.proxy.epoch(), plane.proxy.rule_reports().len()), (before, 0));
@@ -162,6 +165,53 @@ async fn counters_and_dry_runs_over_http() {
         Some("calls[0].lnik"),
         "unknown field `lnik`",
     );
+}
+
+// Proves both bounds of a dry run, each from both sides: what is within is decided, one more is refused by its field.
+#[tokio::test]
+async fn dry_runs_are_bounded_over_http() {
+    let upstream = Upstream::start().await;
+    let plane = plane(&upstream).await;
+    let rules: Vec<_> = (0..MAX_DRY_LOOKS / 500).map(|n| busy(&format!("r{n}"))).collect();
+    for (rules, calls) in [(&rules[..], 500), (&[], MAX_DRY_CALLS)] {
+        let run = |calls: usize| json!({ "rules": rules, "calls": vec![json!({}); calls] });
+        let told = ok(&plane, "POST /v1/rules/dry-run", &run(calls)).await;
+        assert_eq!(told["decisions"].as_array().map(Vec::len), Some(calls));
+        let longer = plane.call("POST /v1/rules/dry-run", &run(calls + 1).to_string()).await;
+        refused(&longer, 400, Some("calls"), "split the calls");
+    }
+}
+
+// Proves that a parameter which nobody reads is refused on every path, and that the call is then not carried out: the
+// lease, the scope, the link and the rule are there afterwards.
+#[tokio::test]
+async fn unknown_parameters_are_refused_everywhere() {
+    let upstream = Upstream::start().await;
+    let plane = plane(&upstream).await;
+    ok(&plane, "POST /v1/rules", &busy("down")).await;
+    ok(&plane, "POST /v1/leases", &json!({ "id": "mine", "ttl_ms": 3_600_000 })).await;
+    ok(&plane, "POST /v1/scopes", &json!({ "name": "mine", "match": { "key_prefix": "pay-" } })).await;
+    let without = ["GET ca.pem", "DELETE leases/mine", "DELETE links/bank", "GET links/bank/toxics", "POST reset"];
+    for call in without.iter().chain(&["DELETE scopes/mine", "GET status"]) {
+        let (method, path) = call.split_once(' ').expect("a call");
+        let answer = plane.call(&format!("{method} /v1/{path}?scope=mine"), "").await;
+        refused(&answer, 400, Some("scope"), "is no parameter of this call; it takes none");
+    }
+    for (call, field) in
+        [("GET events?of=a", "of"), ("GET events/stream?of=a", "of"), ("DELETE events?of=a", "of")].iter().chain(&[
+            ("POST rules?scope=a", "scope"),
+            ("GET rules/down?of=a", "of"),
+            ("GET rules/down/counters?of=a", "of"),
+        ])
+    {
+        let (method, path) = call.split_once(' ').expect("a call");
+        let answer = plane.call(&format!("{method} /v1/{path}"), "").await;
+        refused(&answer, 400, Some(field), "is no parameter of this call");
+    }
+    for path in ["leases", "links", "rules", "scopes"] {
+        let left = ok(&plane, &format!("GET /v1/{path}"), &Value::Null).await;
+        assert_eq!(left[path].as_array().map(Vec::len), Some(1), "{left}");
+    }
 }
 
 // Proves scopes over HTTP: added, shown with the number of their rules, reset and removed, and rules asked for by scope.

@@ -8,7 +8,6 @@ use http::Method;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
-use super::query::Query;
 use crate::api::{Api, Reply, Request};
 use crate::engine::{Engine, Grant, LeaseError};
 
@@ -34,9 +33,6 @@ struct One {
 pub(super) fn handle(api: &Api, segments: &[&str], request: &Request) -> Option<Reply> {
     let engine = &api.core.engine;
     let method = &request.method;
-    if let Err(refusal) = Query::of(request, &[]) {
-        return Some(refusal);
-    }
     let reply = match segments {
         [] if *method == Method::GET => list(engine),
         [] if *method == Method::POST => grant(engine, request),

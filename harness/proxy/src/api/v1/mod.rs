@@ -14,9 +14,16 @@ mod scopes;
 mod status;
 
 use super::{Api, Reply, Request};
+use query::Query;
 
 /// Answers a call; `segments` are the parts of the path behind `/v1/`. `None` when there is no such path.
 pub(super) async fn handle(api: &Api, segments: &[&str], request: Request) -> Option<Reply> {
+    // The others take parameters, each call its own.
+    if let ["ca.pem" | "leases" | "links" | "reset" | "scopes" | "status", ..] = segments
+        && let Err(refusal) = Query::of(&request, &[])
+    {
+        return Some(refusal);
+    }
     match segments {
         ["ca.pem"] => Some(ca::handle(api, &request)),
         ["events", rest @ ..] => events::handle(api, rest, &request).await,

@@ -42,7 +42,7 @@ pub(super) async fn handle(api: &Api, segments: &[&str], request: &Request) -> O
     let known: &[&str] = match segments {
         [] if *method == Method::GET => &["scope"],
         [] | ["dry-run"] => &[],
-        [_, "counters"] => &["scope", "of"],
+        [_, "counters"] if *method == Method::DELETE => &["scope", "of"],
         _ => &["scope"],
     };
     if let Err(refusal) = Query::of(request, known) {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use http::Method;
 use serde::Serialize;
 
-use super::query::Query;
 use crate::api::{Api, Reply, Request};
 use crate::engine::ArmedScope;
 use crate::rules::{ScopeConfig, ScopeError};
@@ -40,9 +39,6 @@ struct Disarmed {
 pub(super) fn handle(api: &Api, segments: &[&str], request: &Request) -> Option<Reply> {
     let engine = &api.core.engine;
     let method = &request.method;
-    if let Err(refusal) = Query::of(request, &[]) {
-        return Some(refusal);
-    }
     let reply = match segments {
         [] if *method == Method::GET => {
             let scopes = engine.scopes().iter().map(|scope| shown(api, scope)).collect();

@@ -110,6 +110,17 @@ async fn own_toxics_live_under_their_own_path() {
     assert!(open.is_ended().await);
 }
 
+// Proves that a key header is shown where keys are read, and nowhere else.
+#[tokio::test]
+async fn a_tcp_link_shows_no_key_header() {
+    use chaos_proxy::LinkConfig;
+    let links = [LinkConfig::tcp("bytes"), LinkConfig::http("web")].map(|link| link.key_header("X-Key"));
+    let plane = Plane::with(links).await;
+    let links = plane.call("GET /v1/links", "").await.json()["links"].clone();
+    assert_eq!((&links[0]["name"], links[0].get("key_header")), (&"bytes".into(), None));
+    assert_eq!((&links[1]["name"], &links[1]["key_header"]), (&"web".into(), &"X-Key".into()));
+}
+
 // Proves that an HTTP link shows among Toxiproxy's proxies, and refuses a toxic with what would do.
 #[tokio::test]
 async fn http_links_take_no_toxics() {
