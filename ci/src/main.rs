@@ -4,6 +4,7 @@
 //! that a dependency is compiled.
 
 mod clients;
+mod folder;
 mod fuzz;
 mod images;
 mod json;
@@ -22,7 +23,7 @@ const USAGE: &str = "\
 usage: cargo ci COMMAND
 
   pr                    what a pull request must pass: format, clippy, tidy, documentation, tests, clients, the proxy's
-                        image where a Docker engine is, suites
+                        image where a Docker engine is, the reference service's battery, suites
   tidy                  the rules of this repository that no compiler knows
   nightly [--rounds N]  pr, heavy abuse and fuzzing, then the suites N times with fresh seeds (default 10)
   fuzz [--for 60s] [--target NAME]

@@ -6,6 +6,7 @@ mod table;
 
 use std::path::Path;
 
+use crate::folder::fresh;
 use crate::step::Step;
 use crate::workspace::Workspace;
 use crate::{Failure, options};
@@ -13,7 +14,8 @@ use crate::{Failure, options};
 use table::Table;
 
 /// Runs the detection suite with rows, prints the table, and writes it to a file if one is named. A defect that its owner
-/// did not fail, or that an unlisted check failed, is red; the table is printed all the same.
+/// did not fail, or that an unlisted check failed, is red; the table is printed all the same. A run that is red before it has
+/// left a row, because nothing was built for instance, is just that: no table is printed or written.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
     let out = options::text(arguments, "--out", "")?;
     let workspace = Workspace::load()?;
@@ -21,8 +23,7 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     fresh(&rows)?;
     let step = Step::cargo("matrix", &["test", "-p", "suites", "--test", "it", "detection::"])
         .env("HARNESS_MATRIX", rows.to_string_lossy());
-    let tested = step.run();
-    let table = read(&rows)?;
+    let (table, tested) = outcome(&rows, step.run())?;
     let text = table.to_string();
     print!("{text}");
     if !out.is_empty() {
@@ -33,13 +34,12 @@ pub fn run(arguments: &[String]) -> Result<(), Failure> {
     tested
 }
 
-fn fresh(rows: &Path) -> Result<(), Failure> {
-    let broken = |e: std::io::Error| Failure::Tool(format!("cannot make {} afresh: {e}", rows.display()));
-    match std::fs::remove_dir_all(rows) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(broken(e)),
-        _ => {}
+/// The table beside what became of the run; a run that left none is told by its own failure.
+fn outcome(rows: &Path, tested: Result<(), Failure>) -> Result<(Table, Result<(), Failure>), Failure> {
+    match read(rows) {
+        Ok(table) => Ok((table, tested)),
+        Err(unreadable) => Err(tested.err().unwrap_or(unreadable)),
     }
-    std::fs::create_dir_all(rows).map_err(broken)
 }
 
 fn read(rows: &Path) -> Result<Table, Failure> {
@@ -51,6 +51,9 @@ fn read(rows: &Path) -> Result<Table, Failure> {
         if path.extension().is_some_and(|it| it == "tsv") {
             texts.push(std::fs::read_to_string(path).map_err(broken)?);
         }
+    }
+    if texts.is_empty() {
+        return Err(Failure::Tool(format!("no defect has left a row in {}", rows.display())));
     }
     Table::parse(&columns, &texts).map_err(|what| Failure::Tool(format!("a row of the matrix is unreadable: {what}")))
 }
@@ -66,4 +69,27 @@ fn page(text: &str, table: &Table) -> String {
         table.defects(),
         table.checks()
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Proves that a red run without rows is red and not a broken tool, that a green one without rows is no success, and
+    /// that a red one with rows has its table.
+    #[test]
+    fn a_red_run_is_told_as_that() {
+        let rows = std::env::temp_dir().join(format!("ci-matrix-{}", std::process::id()));
+        let red = || Err(Failure::Red("the build failed".to_owned()));
+        fresh(&rows).expect("a folder");
+        for _step in ["nothing at all", "columns only"] {
+            assert_eq!(outcome(&rows, red()).map(drop), red());
+            assert!(matches!(outcome(&rows, Ok(())), Err(Failure::Tool(_))));
+            std::fs::write(rows.join("checks.columns"), "R1\tBoundedAttempts\n").expect("columns");
+        }
+        std::fs::write(rows.join("sound.tsv"), "sound\t-\t\tR1=PASS\n").expect("a row");
+        let (table, tested) = outcome(&rows, red()).expect("a table");
+        assert_eq!((table.checks(), tested), (1, red()));
+        std::fs::remove_dir_all(&rows).expect("removed");
+    }
 }

@@ -1,7 +1,7 @@
 //! One step: a command, its heading and its seconds.
 
 use std::ffi::OsString;
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use crate::Failure;
@@ -89,9 +89,17 @@ pub fn output(program: impl Into<OsString>, arguments: &[&str]) -> Result<String
         .map_err(|_| Failure::Tool(format!("{} printed something that is not UTF-8", line())))
 }
 
-/// A program that cannot be run.
-pub fn not_there(program: &str, error: &std::io::Error) -> Failure {
-    missing(&program.into(), error)
+/// Runs `from | into`, and waits for both.
+pub fn pipe(mut from: Command, mut into: Command) -> Result<(ExitStatus, ExitStatus), Failure> {
+    let failed = |command: &Command, error| missing(&command.get_program().to_owned(), &error);
+    let mut writer = from.stdout(Stdio::piped()).spawn().map_err(|error| failed(&from, error))?;
+    let end = writer.stdout.take().map_or_else(Stdio::null, Stdio::from);
+    let read = into.stdin(end).status().map_err(|error| failed(&into, error));
+    // It holds our copy of the end that is read from. While there is one, a writer whose reader has left early is not told,
+    // and waits for ever when it has more to say than a pipe holds.
+    drop(into);
+    let written = writer.wait().map_err(|error| failed(&from, error))?;
+    Ok((written, read?))
 }
 
 fn missing(program: &OsString, error: &std::io::Error) -> Failure {
@@ -113,5 +121,24 @@ mod tests {
         assert!(matches!(missing, Err(Failure::Tool(what)) if what.contains("no-such-program")));
         assert!(matches!(output("false", &[]), Err(Failure::Tool(_))));
         assert_eq!(output("printf", &["x"]), Ok("x".to_owned()));
+    }
+
+    /// Proves that a reader which leaves early does not hold up a writer that has more than a pipe's 64 KiB to say, and that
+    /// a reader which is not there does not either: with an end of the pipe kept here this would never return.
+    #[test]
+    fn a_pipe_ends_with_its_reader() {
+        let zeros = || {
+            let mut head = Command::new("head");
+            head.args(["-c", "1000000", "/dev/zero"]);
+            head
+        };
+        let (written, read) = pipe(zeros(), Command::new("true")).expect("both run");
+        assert!(!written.success() && read.success(), "{written}, {read}");
+        let gone = pipe(zeros(), Command::new("no-such-program"));
+        assert!(matches!(gone, Err(Failure::Tool(what)) if what.contains("no-such-program")));
+        let mut all = Command::new("cat");
+        all.stdout(Stdio::null());
+        let (written, read) = pipe(zeros(), all).expect("both run");
+        assert!(written.success() && read.success());
     }
 }

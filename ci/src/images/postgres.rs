@@ -7,10 +7,12 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::Failure;
-use crate::step::{Step, not_there, output};
+use crate::folder::fresh;
+use crate::step::{Step, output, pipe};
 use crate::workspace::Workspace;
 
-/// What a server in a container never reads: package lists, caches, pages for people, and the compiler of query plans.
+/// What a server in a container never reads: package lists and caches, pages for people, their translations, and the logs of
+/// the installation.
 const UNREAD: &[&str] = &[
     "var/cache/apt",
     "var/lib/apt/lists",
@@ -42,14 +44,6 @@ pub fn run(tag: &str) -> Result<(), Failure> {
     built?;
     println!("{image}");
     Ok(())
-}
-
-fn fresh(root: &Path) -> Result<(), Failure> {
-    let failed = |error| Failure::Tool(format!("cannot make {} afresh: {error}", root.display()));
-    match fs::remove_dir_all(root) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(failed(error)),
-        _ => fs::create_dir_all(root).map_err(failed),
-    }
 }
 
 /// The packages, into a folder. `DEBIAN_SUITE` and `DEBIAN_MIRROR` choose others than this machine's, or stable ones.
@@ -104,20 +98,13 @@ fn image_of(folder: &Path, image: &str) -> Result<(), Failure> {
 /// One layer, through a pipe: `tar | docker import`.
 fn import(root: &Path, image: &str) -> Result<(), Failure> {
     eprintln!("== image: {image}");
-    let mut tar = Command::new("tar")
-        .args(["--create", "--numeric-owner", "--one-file-system", "--directory"])
-        .arg(root)
-        .arg(".")
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(|error| not_there("tar", &error))?;
-    let layer = tar.stdout.take().map_or_else(Stdio::null, Stdio::from);
+    let mut tar = Command::new("tar");
+    tar.args(["--create", "--numeric-owner", "--one-file-system", "--directory"]).arg(root).arg(".");
     let mut docker = Command::new("docker");
-    let imported = docker.args(["import", "-", image]).stdin(layer).stdout(Stdio::null()).status();
-    let packed = tar.wait();
-    let imported = imported.map_err(|error| not_there("docker", &error))?;
-    match packed {
-        Ok(packed) if packed.success() && imported.success() => Ok(()),
-        packed => Err(Failure::Red(format!("{image} was not made: tar {packed:?}, docker import {imported}"))),
+    docker.args(["import", "-", image]).stdout(Stdio::null());
+    let (packed, imported) = pipe(tar, docker)?;
+    if packed.success() && imported.success() {
+        return Ok(());
     }
+    Err(Failure::Red(format!("{image} was not made: tar {packed}, docker import {imported}")))
 }
