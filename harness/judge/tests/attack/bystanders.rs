@@ -9,7 +9,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::clean::end;
-use crate::scene::PLAYED;
+use crate::scene::{PLAYED, tries};
 
 const ELSEWHERE: &str = "fraud-check";
 
@@ -117,7 +117,7 @@ fn bystanders_change_no_ruling() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(tries(24))]
 
     /// The same, whenever they come.
     #[test]

@@ -105,7 +105,7 @@ fn one_client_is_no_sample() {
 /// judges by the clock.
 #[test]
 fn stopped_and_reversed_clocks() {
-    let by_the_clock = ["R2", "R3", "B2", "B3", "B5", "B7"];
+    let by_the_clock = ["R2", "R3", "R4", "R8", "R9", "R14", "B2", "B3", "B5", "B7", "T1"];
     for (scene, name, evidence) in PLAYED.iter() {
         let mut stopped = (*evidence).clone();
         for attempt in &mut stopped.attempts {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::mangle::{damages, mangled};
 use crate::order::shuffled;
-use crate::scene::{PLAYED, SCENES};
+use crate::scene::{PLAYED, SCENES, tries};
 
 /// What holds of every finding, whatever it was made from.
 fn well_formed(finding: &Finding) -> Result<(), TestCaseError> {
@@ -42,7 +42,7 @@ fn stands(evidence: &Evidence, index: usize, seed: u64) -> Result<(), TestCaseEr
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(tries(48))]
 
     /// Proves that evidence damaged in a few places, in any field and to any value that its type holds, is judged without
     /// a panic and to one finding in any order; that a spoiling note forbids every pass, and a missing seal every verdict.

@@ -17,7 +17,10 @@ mod registry;
 mod scene;
 
 mod breaker;
+mod limits;
 mod payments;
+mod retry;
+mod timeout;
 
 #[path = "../support/mod.rs"]
 mod support;

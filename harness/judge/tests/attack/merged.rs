@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::scene::{PLAYED, SCENES};
+use crate::scene::{PLAYED, SCENES, tries};
 
 /// Deals the records of one evidence out to `parts`, one in ten to more than one of them.
 fn dealt(evidence: &Evidence, parts: usize, seed: u64) -> Vec<Evidence> {
@@ -50,7 +50,7 @@ fn merging_is_idempotent() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(tries(48))]
 
     /// Proves that it does not matter into how many files evidence was written, nor in which order they are merged.
     #[test]

@@ -4,7 +4,7 @@ use judge::Ruling;
 use proptest::prelude::*;
 
 use crate::clean::added;
-use crate::scene::PLAYED;
+use crate::scene::{PLAYED, tries};
 
 /// The ruling after more good behaviour was seen may not be better than before.
 fn not_better(index: usize, times: u8) -> Result<(), TestCaseError> {
@@ -37,7 +37,7 @@ fn a_good_run_more_acquits_nobody() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(tries(24))]
 
     /// Proves that much good behaviour acquits of nothing either: a breach is a breach in whatever company.
     #[test]

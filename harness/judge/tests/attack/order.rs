@@ -6,7 +6,7 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::scene::PLAYED;
+use crate::scene::{PLAYED, tries};
 
 /// The same records in another order, in every list.
 pub fn shuffled(evidence: &Evidence, seed: u64) -> Evidence {
@@ -47,7 +47,7 @@ fn a_shuffle_changes_no_finding() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(tries(96))]
 
     /// The same over many orders.
     #[test]

@@ -1,5 +1,8 @@
 //! Scenes of retries, keys and trust, by the simulated payment service.
 
+#[expect(dead_code, reason = "the other suite plays noises that no scene needs")]
+#[path = "../checks_retry_keys/restarts.rs"]
+pub mod restarts;
 #[path = "../checks_retry_keys/scenarios.rs"]
 mod scenarios;
 #[expect(dead_code, reason = "the other suite plays defects that no scene needs")]
@@ -14,11 +17,10 @@ use judge::promise::Noise;
 use judge::sim::Policy;
 
 use super::scene::{Scene, Steps};
+use crate::support::LINK;
 pub use scenarios::retry_policy;
 use scenarios::{all_fail, duplicates, key_policy, one_effect, restart, retry_table, steady};
 use service::Defect;
-
-const LINK: &str = "bank";
 
 pub fn scenes() -> Vec<Scene> {
     let (keys, policy, noise) = (key_policy(), retry_policy(), Noise::default());
@@ -26,11 +28,11 @@ pub fn scenes() -> Vec<Scene> {
     let once = || idempotency::exactly_one_effect(LINK);
     let mut law = waves("waves");
     // More waiting as promised would dilute what R2 measures, and should: the clean evidence is of another step.
-    law.more = steady(Defect::Sound);
+    law.more = steadily();
     law.checks = vec![retry::bounded_attempts(&policy, LINK), retry::backoff_law(&policy, LINK, noise)];
     law.checks.extend(stable());
     let mut herd = waves("herd");
-    herd.more = steady(Defect::Sound);
+    herd.more = steadily();
     herd.checks = vec![retry::bounded_attempts(&policy, LINK), retry::no_herd(&policy, LINK, noise)];
     vec![
         law,
@@ -50,6 +52,11 @@ pub fn scenes() -> Vec<Scene> {
         scene("restart", Steps::Same, restart, vec![idempotency::survives_crash(&keys, LINK), once()], RESTART),
         trusted(),
     ]
+}
+
+/// Payments that all succeed at the first attempt: good behaviour that no scene of failures is diluted by.
+pub fn steadily() -> Evidence {
+    steady(Defect::Sound)
 }
 
 const STEADY: &[Defect] = &[

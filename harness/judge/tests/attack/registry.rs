@@ -12,10 +12,8 @@ const ACCUSES_NOBODY: [&str; 2] = ["H1", "H2"];
 
 /// Checks that have a simulated service in a suite of their own and no scene here yet. One that gets a scene leaves this
 /// list, and nothing new may enter it.
-const NO_SCENE_YET: [&str; 23] = [
-    "R4", "R8", "R9", "R10", "R14", "R15", "R11", "B11", "I7", "I8", "I9", "I10", "T1", "T2", "G1", "G2", "G3", "G4",
-    "S1", "S2", "S3", "H5", "H6",
-];
+const NO_SCENE_YET: [&str; 16] =
+    ["R11", "B11", "I7", "I8", "I9", "I10", "T2", "G1", "G2", "G3", "G4", "S1", "S2", "S3", "H5", "H6"];
 
 /// Proves that no check escapes the attack: each one of the catalogue passes sound evidence of some scene and rules
 /// against broken evidence of some scene, so that the properties have something to hold.

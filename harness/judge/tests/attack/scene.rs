@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use judge::checks::Check;
 use judge::evidence::Evidence;
+use proptest::prelude::ProptestConfig;
 
 /// What happens to the names of steps when clean evidence of the scene is added to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,11 +40,20 @@ impl Scene {
 }
 
 /// All of them. A family of checks adds its own.
-pub static SCENES: LazyLock<Vec<Scene>> =
-    LazyLock::new(|| super::payments::scenes().into_iter().chain(super::breaker::scenes()).collect());
+pub static SCENES: LazyLock<Vec<Scene>> = LazyLock::new(|| {
+    let families =
+        [super::payments::scenes(), super::breaker::scenes(), super::retry::scenes(), super::timeout::scenes()];
+    families.into_iter().flatten().collect()
+});
 
 /// Every evidence of every scene, in a fixed order: what a property picks from.
 pub static PLAYED: LazyLock<Vec<(&'static Scene, String, &'static Evidence)>> = LazyLock::new(|| {
     let all = |scene: &'static Scene| scene.all().map(move |(name, evidence)| (scene, name, evidence));
     SCENES.iter().flat_map(all).collect()
 });
+
+/// How often a property is tried: `usual` times, or as many times that as the environment's `ATTACK_TIMES` says.
+pub fn tries(usual: u32) -> ProptestConfig {
+    let times = std::env::var("ATTACK_TIMES").map_or(1, |t| t.parse().expect("ATTACK_TIMES is a whole number"));
+    ProptestConfig::with_cases(usual * times)
+}

@@ -7,6 +7,7 @@ mod edges;
 mod fresh;
 mod judged;
 mod law;
+mod restarts;
 mod scenarios;
 mod service;
 mod sound;

@@ -1,23 +1,13 @@
 //! R9 against services that keep their deadline and stop for a client that left, and services that do not.
 
+use std::time::Duration;
+
 use judge::checks::{Check, retry};
-use judge::evidence::{Answer, Evidence};
+use judge::evidence::Evidence;
 use judge::promise::{Noise, RetryPolicy};
 
-use crate::support::MS;
-use crate::world::{Met, World, reply};
+use crate::deadline_service::{Is, play};
 use crate::{fails, is_unclear, noisy, passes, policy, unjoined};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Is {
-    Sound,
-    BlindToTheDeadline,
-    LettingTheLastAttemptRunOn,
-    SleepingToTheDeadline,
-    AnsweringLate,
-    BlindToTheClient,
-    DoneBeforeTheClientLeft,
-}
 
 fn check_for(policy: &RetryPolicy) -> Check {
     retry::deadline_and_cancel(policy, "bank", Noise::default())
@@ -25,65 +15,6 @@ fn check_for(policy: &RetryPolicy) -> Check {
 
 fn check() -> Check {
     check_for(&policy())
-}
-
-fn play(is: Is) -> Evidence {
-    let mut w = World::new("retry-deadline");
-    hung(&mut w, is);
-    told_to_wait(&mut w, is);
-    left(&mut w, is);
-    w.step("watch", 9000 * MS, 12_000 * MS);
-    w.evidence
-}
-
-/// Every attempt hangs for its second; the deadline of three seconds falls into the third.
-fn hung(w: &mut World, is: Is) {
-    for n in 0..3 {
-        let p = w.pay((1 + n) * MS);
-        let mut at = p.sent + MS;
-        let last = if is == Is::BlindToTheDeadline { 3 } else { 2 };
-        for rank in 0..=last {
-            let left = (p.sent + 3000 * MS).saturating_sub(at);
-            let took = match is {
-                Is::BlindToTheDeadline => 1000 * MS,
-                Is::LettingTheLastAttemptRunOn => (1000 * MS).min(left + 400 * MS),
-                _ => (1000 * MS).min(left),
-            };
-            at = w.attempt(p, at, rank, &Met::Hang(took)) + 120 * MS;
-        }
-        let late = if is == Is::AnsweringLate { 450 * MS } else { 0 };
-        w.answer(p, "hung", at - 118 * MS + late, reply(504));
-    }
-}
-
-/// Told to come again in two seconds, twice: the second time less than two are left.
-fn told_to_wait(w: &mut World, is: Is) {
-    let p = w.pay(4000 * MS);
-    let first = w.attempt(p, p.sent + MS, 0, &Met::Told(503, "2".into()));
-    let second = w.attempt(p, first + 2100 * MS, 1, &Met::Told(503, "2".into()));
-    let end = if is == Is::SleepingToTheDeadline { p.sent + 3000 * MS } else { second + 2 * MS };
-    w.answer(p, "told-to-wait", end, reply(504));
-}
-
-/// The second attempt hangs when the client leaves.
-fn left(w: &mut World, is: Is) {
-    for n in 0..3 {
-        let p = w.pay((8000 + n) * MS);
-        let mut at = w.attempt(p, p.sent + MS, 0, &Met::Status(503)) + 80 * MS;
-        let gone = at + 5 * MS;
-        if is == Is::DoneBeforeTheClientLeft {
-            for rank in 1..4 {
-                at = w.attempt(p, at, rank, &Met::Status(503));
-            }
-            w.answer(p, "left/hung", gone, Answer::Left);
-            continue;
-        }
-        at = w.attempt(p, at, 1, &Met::Hang(1000 * MS));
-        if is == Is::BlindToTheClient {
-            w.attempt(p, at + 200 * MS, 2, &Met::Success);
-        }
-        w.answer(p, "left/hung", gone, Answer::Left);
-    }
 }
 
 /// Proves that a deadline in the middle of an attempt, a wait that is not begun, and a client that left are all followed.
@@ -128,6 +59,15 @@ fn doubts() {
     short.outcomes.retain(|o| o.step.starts_with("left"));
     short.attempts.retain(|a| short.outcomes.iter().any(|o| o.key == a.key));
     is_unclear(&check(), &short, "no payment reached its deadline");
+    // Told to wait for less than what is left, it gave up at once: that is no deadline.
+    let mut hasty = sound.clone();
+    hasty.outcomes.retain(|o| o.step != "hung");
+    hasty.attempts.retain(|a| hasty.outcomes.iter().any(|o| o.key == a.key));
+    hasty.attempts.retain(|a| a.reply.retry_after.is_none() || a.ordinal == 1);
+    for outcome in hasty.outcomes.iter_mut().filter(|o| o.step == "told-to-wait") {
+        outcome.ended = outcome.sent + Duration::from_millis(5);
+    }
+    is_unclear(&check(), &hasty, "no payment reached its deadline");
     let mut stayed = sound.clone();
     stayed.outcomes.retain(|o| !o.step.starts_with("left"));
     stayed.attempts.retain(|a| stayed.outcomes.iter().any(|o| o.key == a.key));

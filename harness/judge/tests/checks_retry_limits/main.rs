@@ -2,12 +2,18 @@
 //! of its mistake, and evidence that shows too little is inconclusive.
 
 mod after;
+mod after_service;
 mod budget;
 mod budget_service;
 mod deadline;
+mod deadline_service;
+mod promise;
 mod pushback;
+mod pushback_service;
 mod telemetry;
+mod telemetry_service;
 mod timeout;
+mod timeout_service;
 mod world;
 
 #[expect(dead_code, reason = "each suite uses the records that its stage writes")]
@@ -16,18 +22,8 @@ mod support;
 
 use judge::checks::Check;
 use judge::evidence::Evidence;
-use judge::promise::RetryPolicy;
 use judge::{Finding, Ruling};
-
-/// Four attempts, full jitter on 200 ms, one second an attempt, three in all.
-fn policy() -> RetryPolicy {
-    serde_json::from_str(
-        r#"{ "attempts": 4, "backoff": { "law": "full", "base": "200ms", "cap": "5s" }, "attempt_timeout": "1s",
-             "retryable": [429, 503, "hang", "refuse"], "deadline": "3s", "stops_when_client_leaves": true,
-             "retry_after": { "jitter": "law" }, "pushback": true }"#,
-    )
-    .expect("a policy")
-}
+use promise::policy;
 
 fn passes(check: &Check, evidence: &Evidence) {
     let finding = check.judge(evidence);

@@ -4,37 +4,11 @@ use judge::checks::{Check, retry};
 use judge::evidence::{Answer, Evidence};
 use judge::promise::Noise;
 
-use crate::support::MS;
-use crate::world::{Met, World, reply};
+use crate::pushback_service::{obeys, play};
 use crate::{fails, is_unclear, noisy, passes, policy, unjoined};
-
-const VALUES: [&str; 5] = ["0", "300", "-1", "soon", "007"];
 
 fn check() -> Check {
     retry::pushback_is_obeyed(&policy(), "bank", Noise::default())
-}
-
-/// One payment for each value; `wait` says in how many milliseconds the service comes back, if it does.
-fn play(wait: impl Fn(&str) -> Option<u64>) -> Evidence {
-    let mut w = World::new("pushback");
-    let mut now = MS;
-    for value in VALUES {
-        let step = format!("pushback/{value}");
-        let p = w.pay(now);
-        let mut ended = w.attempt(p, now + MS, 0, &Met::Status(503));
-        if let Some(ms) = wait(value) {
-            ended = w.attempt(p, ended + ms * MS + MS / 2, 1, &Met::Success);
-            w.answer(p, &step, ended + MS, reply(201));
-        } else {
-            w.answer(p, &step, ended + MS, reply(502));
-        }
-        now = ended + 5 * MS;
-    }
-    w.evidence
-}
-
-fn obeys(value: &str) -> Option<u64> {
-    if matches!(value, "0" | "300") { value.parse().ok() } else { None }
 }
 
 /// Proves that waits that are kept and stops that stop pass.

@@ -1,34 +1,15 @@
 //! R15 against services that tell of their retries, and services that do not.
 
 use judge::checks::{Check, retry};
-use judge::evidence::{At, Evidence, Note, NoteWeight, SpanId};
+use judge::evidence::{At, Evidence, Note, NoteWeight};
 
 use crate::support::MS;
+use crate::telemetry_service::{one_span_for_two, play, sound};
 use crate::world::{Met, World, reply};
 use crate::{fails, is_unclear, passes, unjoined};
 
 fn check() -> Check {
     retry::spans_tell_of_resends("bank")
-}
-
-/// Three attempts that fail by status and by time-out and then succeed, for each of five payments. `tell` may change what
-/// the span of an attempt tells, by its rank.
-fn play(tell: impl Fn(usize) -> Vec<(&'static str, Option<serde_json::Value>)>) -> Evidence {
-    let mut w = World::new("retry-table");
-    for n in 0..5 {
-        let p = w.pay((1 + 2000 * n) * MS);
-        let mut at = p.sent + MS;
-        for (rank, met) in [Met::Status(503), Met::Hang(900 * MS), Met::Success].iter().enumerate() {
-            w.misreport = tell(rank).into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-            at = w.attempt(p, at, rank, met) + 10 * MS;
-        }
-        w.answer(p, "case/503", at, reply(201));
-    }
-    w.evidence
-}
-
-fn sound() -> Evidence {
-    play(|_| Vec::new())
 }
 
 /// Proves that the convention's own form passes, a refused connection before an attempt included: it counts as a resend.
@@ -69,13 +50,7 @@ fn wrong_tales_are_told_apart() {
 /// Proves that one span for a whole payment and a span that never came are failed, the one by the name it shares.
 #[test]
 fn missing_spans_fail() {
-    let mut w = World::new("retry-table");
-    let p = w.pay(MS);
-    let span = SpanId([7; 8]);
-    let first = w.attempt_under(p, p.sent + MS, 0, &Met::Status(503), span);
-    let second = w.attempt_under(p, first + 10 * MS, 1, &Met::Success, span);
-    w.answer(p, "case/503", second + MS, reply(201));
-    fails(&check(), &w.evidence, 0);
+    fails(&check(), &one_span_for_two(), 0);
     let mut lost = sound();
     lost.spans.remove(4);
     fails(&check(), &lost, 1);

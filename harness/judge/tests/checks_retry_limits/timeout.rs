@@ -6,27 +6,13 @@ use judge::checks::{Check, timeout};
 use judge::evidence::{Answer, Evidence};
 use judge::promise::{Noise, TimeoutPolicy};
 
-use crate::support::MS;
-use crate::world::{Met, World, reply};
+use crate::timeout_service::play;
+use crate::world::reply;
 use crate::{fails, is_unclear, noisy, passes, unjoined};
 
 fn check() -> Check {
     let policy = TimeoutPolicy { answer: Duration::from_millis(3500) };
     timeout::answers_in_time(&policy, "bank", Noise::default())
-}
-
-/// Five payments whose attempts last `each`, and whose clients get `answer` at `end`.
-fn play(each: &[u64], end: u64, answer: &Answer) -> Evidence {
-    let mut w = World::new("hung");
-    for n in 0..5 {
-        let p = w.pay((1 + n) * MS);
-        let mut at = p.sent + MS;
-        for (rank, took) in each.iter().enumerate() {
-            at = w.attempt(p, at, rank, &Met::Hang(took * MS)) + 100 * MS;
-        }
-        w.answer(p, "hung", p.sent + end * MS, answer.clone());
-    }
-    w.evidence
 }
 
 /// Proves that an answer in time passes, up to the noise bound above the promise.
@@ -54,6 +40,9 @@ fn doubts() {
     let mut unstruck = late.clone();
     unstruck.attempts.iter_mut().for_each(|a| a.fault = None);
     is_unclear(&check(), &unstruck, "no payment of the step called");
+    let mut no_time = play(&[1000], 1005, &reply(504));
+    no_time.attempts.iter_mut().for_each(|a| a.reply.ended = a.arrived);
+    is_unclear(&check(), &no_time, "no payment of the step called");
     is_unclear(&check(), &unjoined(&late), "no payment of the step called");
     is_unclear(&check(), &Evidence::new(late.header), "did not run");
 }

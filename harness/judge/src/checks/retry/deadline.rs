@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::told::Told;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R9;
@@ -9,7 +10,7 @@ use crate::checks::support::{
     AT_ONCE, Case, Late, Request, Tally, attempt_line, failed, ms, note_unjoined, outcome_line, requests, strays_among,
     succeeded,
 };
-use crate::evidence::{Answer, At, Evidence, Joined, Outcome};
+use crate::evidence::{Answer, At, Attempt, Evidence, Joined, Outcome, TimeBase};
 use crate::finding::Line;
 use crate::promise::{Noise, RetryPolicy};
 
@@ -58,8 +59,9 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str, noise: Noise) ->
         return case.did_not_run("`hung`, `told-to-wait` or `left/<how>`");
     }
     let watched = evidence.steps.iter().map(|s| s.to).max().unwrap_or_default();
-    let mut book =
-        Book { policy, eps: noise.eps, watched, tally: Tally::default(), late: Late::default(), reached: 0, left: 0 };
+    let base = evidence.header.time;
+    let (tally, late) = (Tally::default(), Late::default());
+    let mut book = Book { policy, base, eps: noise.eps, watched, tally, late, reached: 0, left: 0 };
     for request in &asked {
         if request.blurred {
             let what = format!("nobody can say which attempts of {} belong to which request", request.name());
@@ -98,6 +100,7 @@ fn promise(policy: &RetryPolicy) -> String {
 
 struct Book<'x> {
     policy: &'x RetryPolicy,
+    base: TimeBase,
     eps: Duration,
     watched: At,
     tally: Tally,
@@ -138,11 +141,23 @@ impl Book<'_> {
         }
         let cut_short = !r.outcome.succeeded()
             && r.outcome.reply().is_some()
-            && r.attempts.last().is_some_and(|a| failed(a))
+            && r.attempts.last().is_some_and(|a| failed(a) && self.no_time_for_more(r, a))
             && r.attempts.len() < self.policy.attempts as usize;
         let spent = r.outcome.latency() + self.eps >= deadline;
         let broke = self.late.len() > late;
         self.reached += usize::from(cut_short || broke || (spent && !r.attempts.is_empty()));
+    }
+
+    /// Whether the deadline can have been the reason that no attempt followed: the wait would not have fitted. Whoever gives
+    /// up with time to spare has not shown that it keeps a deadline.
+    fn no_time_for_more(&self, r: &Request<'_, '_>, last: &Attempt) -> bool {
+        let spent = last.reply.ended.since(r.outcome.sent).saturating_add(self.eps);
+        let told = last.reply.retry_after.as_deref().map_or(Duration::ZERO, |text| match Told::read(text) {
+            Told::Seconds(wait) => wait,
+            Told::Date(wall) => self.base.from_wall(wall).since(last.reply.ended),
+            Told::Unusable => Duration::ZERO,
+        });
+        self.policy.may_run_out(spent.saturating_add(told), r.attempts.len() - 1)
     }
 
     /// The time from the last failure to the answer when it is too long to be anything but a wait.

@@ -50,7 +50,8 @@ fn judge(evidence: &Evidence, policy: TimeoutPolicy, link: &str, noise: Noise) -
         return case.did_not_run("`hung`");
     }
     let (mut tally, mut late) = (Tally::default(), Late::default());
-    let hung = |a: &&&Attempt| a.fault.as_ref().is_some_and(|f| f.what.ends_with("/hang"));
+    // Whoever left in no time was not kept waiting.
+    let hung = |a: &&&Attempt| a.fault.as_ref().is_some_and(|f| f.what.ends_with("/hang")) && a.reply.ended > a.arrived;
     let mut longest = None;
     for r in &asked {
         if r.attempts.iter().find(hung).is_none() {
