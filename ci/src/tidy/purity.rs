@@ -1,4 +1,4 @@
-//! `judge` is pure: the same evidence gives the same verdict on every machine and in every year.
+//! `judge`, with the `evidence` that it judges, is pure: the same evidence gives the same verdict on every machine and in every year.
 
 use super::Finding;
 use super::rust::{code, words};
@@ -33,7 +33,7 @@ fn check_tree(tree: &str) -> Vec<Finding> {
     found.iter().map(finding).collect()
 }
 
-/// Looks at one source file of `judge`.
+/// Looks at one source file of `judge` or `evidence`.
 pub fn check_source(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -44,8 +44,8 @@ pub fn check_source(path: &str, text: &str) -> Vec<Finding> {
         });
         let name = IMPURE_NAMES.iter().find(|name| words(line).any(|word| word == **name));
         if let Some(what) = module.map(|it| format!("std::{it}")).or(name.map(|&it| it.to_owned())) {
-            let fix = "judge is pure: take the data, the time or the generator as an argument";
-            findings.push(Finding::new(path, index + 1, format!("judge names {what}"), fix));
+            let fix = "judge and evidence are pure: take the data, the time or the generator as an argument";
+            findings.push(Finding::new(path, index + 1, format!("it names {what}"), fix));
         }
     }
     findings

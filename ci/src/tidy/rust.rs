@@ -37,7 +37,7 @@ pub fn check(path: &str, text: &str) -> Vec<Finding> {
             findings.push(Finding::new(path, index + 1, "a suite sleeps", fix));
         }
     }
-    if path.starts_with("harness/judge/src/") {
+    if ["harness/judge/src/", "harness/evidence/src/"].iter().any(|pure| path.starts_with(pure)) {
         findings.extend(purity::check_source(path, text));
     }
     findings
@@ -88,9 +88,10 @@ mod tests {
         assert_eq!(whats("suites/tests/a.rs", "// no sleep() here\n"), []);
     }
 
-    /// Proves that purity is asked of the sources of judge alone.
+    /// Proves that purity is asked of the sources of judge and of the evidence that it judges alone.
     #[test]
-    fn only_judge_must_be_pure() {
+    fn only_judge_and_evidence_must_be_pure() {
+        assert_eq!(whats("harness/evidence/src/a.rs", "use std::fs;\n").len(), 1);
         assert_eq!(whats("harness/judge/src/a.rs", "use std::fs;\n").len(), 1);
         assert_eq!(whats("harness/judge/tests/a.rs", "use std::fs;\n"), []);
         assert_eq!(whats("harness/src/a.rs", "use std::fs;\n"), []);

@@ -7,7 +7,6 @@
 
 pub mod checks;
 pub mod duration;
-pub mod evidence;
 pub mod expect;
 mod finding;
 pub mod law;
@@ -16,4 +15,6 @@ pub mod render;
 pub mod sim;
 pub mod stats;
 
+/// What everybody saw.
+pub use evidence;
 pub use finding::{Fact, Finding, Line, MAX_LINES, NotPromised, Ruling, Verdict};

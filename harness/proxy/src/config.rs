@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use judge::evidence::TimeBase;
+use evidence::TimeBase;
 
 use crate::clock::Clock;
 use crate::export::OtlpConfig;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use judge::evidence::{At, Connection, ConnectionEnd, Struck};
+use evidence::{At, Connection, ConnectionEnd, Struck};
 
 use crate::link::Link;
 use crate::traffic::Traffic;

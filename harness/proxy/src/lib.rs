@@ -3,7 +3,7 @@
 //! A [`Proxy`] has named links. Each accepts connections and passes them to its upstream, as HTTP or as bytes.
 //! [`Rule`]s that are armed on it strike chosen calls at a chosen phase of the exchange; a handle ([`Armed`]) keeps a
 //! rule in force, and also releases the calls that it holds. Everything that happens is written to a bounded [`Log`] as
-//! the evidence types of `judge`.
+//! the types of `evidence`.
 //!
 //! ```no_run
 //! use chaos_proxy::{Effect, Fault, LinkConfig, Proxy, ProxyConfig, Rule, Schedule};

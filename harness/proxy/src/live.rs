@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use judge::evidence::At;
+use evidence::At;
 use tokio::sync::Notify;
 
 use crate::sync::{locked, until};

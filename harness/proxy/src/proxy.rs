@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use judge::evidence::{At, TimeBase};
+use evidence::{At, TimeBase};
 
 use crate::config::{LinkConfig, ProxyConfig};
 use crate::core::{AddLinkError, Core, LinkStatus, check_upstream};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use judge::evidence::ConnectionEnd;
+use evidence::ConnectionEnd;
 use tokio::net::TcpStream;
 
 use crate::config::Mode;

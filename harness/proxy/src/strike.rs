@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use judge::evidence::Struck;
+use evidence::Struck;
 
 use crate::clock::{Clock, pause};
 use crate::engine::{Held, Passage, Strike};

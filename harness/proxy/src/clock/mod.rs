@@ -2,7 +2,7 @@
 
 mod timer;
 
-use judge::evidence::{At, TimeBase};
+use evidence::{At, TimeBase};
 use rustix::time::{ClockId, clock_gettime};
 
 pub(crate) use timer::{FineTimer, pause};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use judge::evidence::FaultWindow;
+use evidence::FaultWindow;
 
 use super::gate::Held;
 use super::report::{RuleCount, RuleReport};

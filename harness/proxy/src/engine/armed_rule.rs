@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use judge::evidence::{At, EdgeChange, FaultEdge, FaultKind, FaultWindow, Struck};
+use evidence::{At, EdgeChange, FaultEdge, FaultKind, FaultWindow, Struck};
 
 use super::counts::KeyCounts;
 use super::draw::{Purpose, Who, bits, fraction};

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use judge::evidence::TraceId;
+use evidence::TraceId;
 use serde::{Deserialize, Serialize};
 
 use super::{ArmedRule, Engine, FaultSet, Subject, Who};

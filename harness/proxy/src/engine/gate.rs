@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use judge::evidence::At;
+use evidence::At;
 use tokio::sync::Notify;
 use tokio::sync::oneshot;
 

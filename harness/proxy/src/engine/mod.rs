@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
-use judge::evidence::{At, EdgeChange};
+use evidence::{At, EdgeChange};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use judge::evidence::FaultWindow;
+use evidence::FaultWindow;
 use serde::Serialize;
 
 use super::{ArmedRule, Engine};

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use judge::evidence::At;
+use evidence::At;
 
 use super::armed_rule::{ArmedRule, InFlight, Strike};
 use super::draw::Who;

@@ -1,7 +1,7 @@
 //! Identities of spans. They are derived, not drawn: a request's span can point at the window of its rule without either
 //! knowing the other.
 
-use judge::evidence::{SpanId, TimeBase, TraceId};
+use evidence::{SpanId, TimeBase, TraceId};
 use sha2::{Digest, Sha256};
 
 /// Derives the identities of one proxy's spans.

@@ -1,7 +1,7 @@
 //! OTLP's JSON encoding: the proto3 mapping, with identities in hexadecimal, enumerations as numbers, and 64-bit integers
 //! as text.
 
-use judge::evidence::{SpanId, TraceId};
+use evidence::{SpanId, TraceId};
 use serde_json::{Value, json};
 
 /// One span on its way.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use judge::evidence::{
+use evidence::{
     At, Attempt, Connection, ConnectionEnd, EdgeChange, End, FaultEdge, FaultKind, Record, SpanId, Struck, TimeBase,
     TraceId,
 };

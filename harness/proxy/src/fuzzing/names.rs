@@ -1,6 +1,6 @@
 //! Claims over the small grammars inside header fields.
 
-use judge::evidence::TraceContext;
+use evidence::TraceContext;
 
 use crate::rules::is_token;
 

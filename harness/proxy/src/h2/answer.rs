@@ -7,10 +7,10 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use bytes::Bytes;
+use evidence::At;
 use h2::client::ResponseFuture;
 use h2::{Reason, RecvStream};
 use http::{HeaderMap, Response, StatusCode, response};
-use judge::evidence::At;
 
 use super::fields::{fields_of, list_bytes};
 use super::grpc::status_of;

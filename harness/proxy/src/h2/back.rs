@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use judge::evidence::{At, Struck};
+use evidence::{At, Struck};
 use tokio::sync::SetOnce;
 
 use super::answer::{Answer, Failure, Head, Heading, Scope};
@@ -48,7 +48,7 @@ pub(super) struct Back<'a> {
     pub(super) link: &'a Arc<Link>,
     pub(super) client: &'a mut ClientSide,
     pub(super) answer: &'a mut Answer,
-    pub(super) record: &'a mut judge::evidence::Upstream,
+    pub(super) record: &'a mut evidence::Upstream,
     pub(super) reply: &'a mut Progress,
     pub(super) fault: &'a mut Option<Struck>,
     pub(super) decision: Option<&'a Strike>,

@@ -4,10 +4,10 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use evidence::At;
 use h2::server::SendResponse;
 use h2::{Reason, SendStream};
 use http::{HeaderMap, Response};
-use judge::evidence::At;
 
 use super::connection::Shared;
 use super::door::Fate;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use evidence::{ConnectionEnd, End};
 use h2::RecvStream;
 use h2::server::{Connection, SendResponse};
 use http::Request;
-use judge::evidence::{ConnectionEnd, End};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 
 use super::door::{Door, Fate, Last, Order};

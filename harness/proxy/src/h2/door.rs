@@ -7,7 +7,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use judge::evidence::{At, ConnectionEnd, End};
+use evidence::{At, ConnectionEnd, End};
 use tokio::sync::SetOnce;
 
 use crate::rules::Http2Code;

@@ -4,9 +4,9 @@ use std::future::pending;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use evidence::{At, End};
 use h2::{Reason, RecvStream, SendStream};
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
-use judge::evidence::{At, End};
 
 use super::answer::{Answer, Scope};
 use super::client::{ClientSide, Gone};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use evidence::{At, End};
 use h2::{Reason, RecvStream};
 use http::{Response, StatusCode, request};
-use judge::evidence::{At, End};
 
 use super::answer::{Answer, Failure, Scope};
 use super::back::{Back, Outcome};

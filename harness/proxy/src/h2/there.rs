@@ -3,10 +3,10 @@
 use std::future::pending;
 
 use bytes::Bytes;
+use evidence::At;
 use h2::RecvStream;
 use h2::client::SendRequest;
 use http::HeaderMap;
-use judge::evidence::At;
 use tokio::sync::SetOnce;
 
 use super::upward::{Absorbed, Refused, Upward, opened};

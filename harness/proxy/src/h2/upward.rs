@@ -4,10 +4,10 @@ use std::future::poll_fn;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use evidence::Delivery;
 use h2::SendStream;
 use h2::client::{ResponseFuture, SendRequest};
 use http::{HeaderMap, request};
-use judge::evidence::Delivery;
 
 use super::answer::Answer;
 use super::uplink;

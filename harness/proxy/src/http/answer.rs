@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use judge::evidence::At;
+use evidence::At;
 
 use super::body::{BodyReader, Framing, Taken};
 use super::head::{ResponseHead, length, may_be_response};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use judge::evidence::{At, Struck};
+use evidence::{At, Struck};
 use tokio::sync::SetOnce;
 
 use super::answer::{Answer, Failure, Heading, Tap};
@@ -25,7 +25,7 @@ pub(super) struct Back<'a> {
     pub(super) client: &'a Wire,
     pub(super) up: Tap<'a>,
     pub(super) answer: &'a mut Answer,
-    pub(super) record: &'a mut judge::evidence::Upstream,
+    pub(super) record: &'a mut evidence::Upstream,
     pub(super) reply: &'a mut Progress,
     pub(super) fault: &'a mut Option<Struck>,
     pub(super) decision: Option<&'a Strike>,

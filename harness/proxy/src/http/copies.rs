@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use judge::evidence::{Attempt, Delivery};
+use evidence::{Attempt, Delivery};
 
 use super::answer::{Answer, Upstream};
 use crate::clock::pause;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use judge::evidence::{At, Attempt, End, Reply, Struck, TraceContext, Upstream};
+use evidence::{At, Attempt, End, Reply, Struck, TraceContext, Upstream};
 
 use tokio::sync::SetOnce;
 

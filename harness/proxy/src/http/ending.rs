@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use judge::evidence::{At, ConnectionEnd, End};
+use evidence::{At, ConnectionEnd, End};
 
 use super::answer::{Answer, Upstream};
 use super::draft::Draft;

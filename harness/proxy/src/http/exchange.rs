@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use judge::evidence::{ConnectionEnd, End};
+use evidence::{ConnectionEnd, End};
 
 use super::answer::Upstream;
 use super::copies::{Copies, Message};

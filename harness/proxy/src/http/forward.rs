@@ -1,7 +1,7 @@
 //! Forwarding a request and passing its answer back, both at once: an upstream may answer before it has read the body,
 //! and a client may leave at any moment.
 
-use judge::evidence::{At, ConnectionEnd, End};
+use evidence::{At, ConnectionEnd, End};
 
 use super::answer::{Answer, Failure, Tap, Upstream};
 use super::back::Back;

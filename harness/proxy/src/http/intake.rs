@@ -2,7 +2,7 @@
 
 use std::io;
 
-use judge::evidence::{At, Body};
+use evidence::{At, Body};
 use sha2::{Digest, Sha256};
 use tokio::sync::watch;
 

@@ -18,7 +18,7 @@ mod there;
 
 use std::sync::Arc;
 
-use judge::evidence::{ConnectionEnd, End};
+use evidence::{ConnectionEnd, End};
 use tokio::sync::watch;
 
 use crate::conn::{Client, ConnRecord};

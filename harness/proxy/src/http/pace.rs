@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use judge::evidence::Struck;
+use evidence::Struck;
 
 use crate::clock::{Clock, pause};
 use crate::rules::Part;

@@ -1,6 +1,6 @@
 //! The direction from the client to the upstream.
 
-use judge::evidence::At;
+use evidence::At;
 use tokio::sync::SetOnce;
 
 use super::forward::Outcome;

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use judge::evidence::Record;
+use evidence::Record;
 use tokio::sync::broadcast;
 
 use super::follow::{Entry, SUBSCRIPTION_LIMIT};

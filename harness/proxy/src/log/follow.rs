@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use judge::evidence::Record;
+use evidence::Record;
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 

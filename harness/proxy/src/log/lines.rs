@@ -6,7 +6,7 @@
 //! {"end":{"records":1,"dropped":0}}
 //! ```
 
-use judge::evidence::{Record, TimeBase};
+use evidence::{Record, TimeBase};
 use serde_json::{Value, json};
 
 /// The format's name.

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use judge::evidence::{At, Attempt, Connection, FaultEdge, Note, NoteWeight, Record};
+use evidence::{At, Attempt, Connection, FaultEdge, Note, NoteWeight, Record};
 use tokio::sync::Notify;
 
 use crate::sync::{locked, until};

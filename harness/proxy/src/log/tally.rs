@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use judge::evidence::{ConnectionEnd, EdgeChange, End, FaultKind, NoteWeight, Record, Struck};
+use evidence::{ConnectionEnd, EdgeChange, End, FaultKind, NoteWeight, Record, Struck};
 
 /// Links, and rules, that are counted apart; the rest counts under [`OTHERS`].
 pub(crate) const MAX_COUNTED: usize = 10_000;

@@ -1,7 +1,7 @@
 //! The log's bounds, pages and waits.
 
 use super::*;
-use judge::evidence::{ConnectionEnd, EdgeChange, FaultKind};
+use evidence::{ConnectionEnd, EdgeChange, FaultKind};
 
 /// A record that differs by its number only.
 pub(crate) fn connection(conn: u64) -> Connection {

@@ -1,6 +1,6 @@
 //! How much memory a record takes, for the log's limit in bytes.
 
-use judge::evidence::{Attempt, Connection, Delivery, FaultEdge, Record, Struck};
+use evidence::{Attempt, Connection, Delivery, FaultEdge, Record, Struck};
 
 /// The record itself, its two counters behind the reference, and its place in the log.
 const FIXED: usize = size_of::<Record>() + 3 * size_of::<usize>();

@@ -1,6 +1,6 @@
 //! Which calls a rule looks at.
 
-use judge::evidence::TraceId;
+use evidence::TraceId;
 use serde::{Deserialize, Serialize};
 
 /// Conditions that all have to hold; an absent one always does.

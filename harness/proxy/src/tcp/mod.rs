@@ -15,7 +15,7 @@ mod splice;
 use std::io;
 use std::sync::Arc;
 
-use judge::evidence::{ConnectionEnd, Struck};
+use evidence::{ConnectionEnd, Struck};
 
 use crate::clock::monotonic_ns;
 use crate::conn::{Client, ConnRecord};

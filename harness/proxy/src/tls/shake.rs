@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use judge::evidence::ConnectionEnd;
+use evidence::ConnectionEnd;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage};
 
 use crate::conn::{Client, ConnRecord};

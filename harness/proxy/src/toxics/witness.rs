@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use judge::evidence::{At, EdgeChange, FaultEdge, FaultKind};
+use evidence::{At, EdgeChange, FaultEdge, FaultKind};
 
 use super::board::{Entry, ToxicSet};
 use super::spec::{Direction, Toxic};

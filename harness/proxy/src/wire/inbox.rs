@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use bytes::{Buf, Bytes, BytesMut};
-use judge::evidence::At;
+use evidence::At;
 
 /// Room that is made for each read.
 const READ_BYTES: usize = 16 << 10;

@@ -20,7 +20,7 @@ use std::net::Shutdown;
 use std::sync::Arc;
 use std::time::Duration;
 
-use judge::evidence::At;
+use evidence::At;
 use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::TcpStream;

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, ErrorKind, Write};
 use std::net::Shutdown;
 
 use bytes::BytesMut;
-use judge::evidence::At;
+use evidence::At;
 use rustls::Connection;
 use socket2::SockRef;
 use tokio::net::TcpStream;

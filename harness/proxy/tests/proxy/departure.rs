@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::kit::{Client, PATIENCE, REPLY, Upstream, attempts, bank, post, proxy, soon};
 use chaos_proxy::{Delay, Effect, Fault, Limits, Phase, Proxy, ProxyConfig, Rule};
-use judge::evidence::{Attempt, End};
+use evidence::{Attempt, End};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::kit::{Client, Ended, PATIENCE, REPLY, Upstream, attempts, post, proxy, soon};
 use chaos_proxy::{Effect, Fault, Malformed, Part, Patch, Phase, RetryAfter, Rule, Schedule, Trickle};
-use judge::evidence::{Attempt, End};
+use evidence::{Attempt, End};
 use tokio::io::AsyncReadExt;
 
 /// One request under `fault`: all that the client got, how its connection ended, what the bank got, and the record.

@@ -6,7 +6,7 @@ use crate::kit::{
     Client, Ended, Manner, PATIENCE, REPLY, Upstream, attempts, bank, connections, eventually, notes, post, proxy, soon,
 };
 use chaos_proxy::{Fault, Limits, LinkConfig, Proxy, ProxyConfig, Rule};
-use judge::evidence::{ConnectionEnd, End};
+use evidence::{ConnectionEnd, End};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

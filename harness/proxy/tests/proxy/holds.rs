@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::kit::{Client, PATIENCE, REPLY, Upstream, attempts, eventually, post, proxy, soon};
 use chaos_proxy::{Fault, Rule, Schedule, WaitError};
-use judge::evidence::End;
+use evidence::End;
 use tokio::task::JoinSet;
 
 /// Longer than any test: a hold that is not released fails its test by hanging.

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chaos_proxy::{LinkConfig, Log, Proxy, ProxyConfig};
-use judge::evidence::{Attempt, Connection, Note, Record};
+use evidence::{Attempt, Connection, Note, Record};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use crate::kit::{Client, PATIENCE, REPLY, Upstream, attempts, bank, connections, eventually, post, proxy, soon};
 use chaos_proxy::{Event, Fault, Limits, LinkConfig, Proxy, ProxyConfig, ProxyError, Rule};
-use judge::evidence::{ConnectionEnd, End, Record};
+use evidence::{ConnectionEnd, End, Record};
 use tokio::net::{TcpListener, TcpStream};
 
 async fn is_refused(addr: SocketAddr) -> bool {

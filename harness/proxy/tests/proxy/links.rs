@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use chaos_proxy::{
     AddLinkError, Effect, Fault, LinkChange, LinkConfig, Match, Phase, Proxy, ProxyConfig, ProxyError, Rule, RuleError,
 };
-use judge::evidence::{ConnectionEnd, End};
+use evidence::{ConnectionEnd, End};
 use tokio::io::AsyncReadExt;
 use tokio::net::{TcpListener, TcpStream};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::kit::{Client, Ended, PATIENCE, REPLY, Upstream, attempts, connections, eventually, post, proxy, soon};
 use chaos_proxy::{Delay, Effect, Fault, HoldThen, Phase, Rule, rules_from_json};
-use judge::evidence::{Attempt, ConnectionEnd, End};
+use evidence::{Attempt, ConnectionEnd, End};
 
 /// What a client and the bank saw of one struck request, and its record.
 struct Seen {
@@ -72,7 +72,7 @@ fn upstream_is_as_the_phase_says(seen: &Seen, asked: bool, what: &str) {
         assert!(upstream.sent.is_some() && upstream.sent <= upstream.answered, "{what}");
     } else {
         assert!(seen.upstream.is_empty(), "{what}");
-        assert_eq!(*upstream, judge::evidence::Upstream::default(), "{what}");
+        assert_eq!(*upstream, evidence::Upstream::default(), "{what}");
     }
 }
 
@@ -305,7 +305,7 @@ async fn a_request_that_crosses_a_retirement_is_noted() {
     drop(client);
     let log = proxy.log();
     eventually("the note", || crate::kit::notes(&log).iter().any(|n| n.code == "crossed-retirement")).await;
-    assert_eq!(crate::kit::notes(&log)[0].weight, judge::evidence::NoteWeight::Spoils);
+    assert_eq!(crate::kit::notes(&log)[0].weight, evidence::NoteWeight::Spoils);
     assert_eq!((attempts(&log).len(), upstream.seen().len()), (1, 1));
 }
 

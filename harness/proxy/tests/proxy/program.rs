@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 
 use crate::kit::{Ended, REPLY, Upstream, post};
-use judge::evidence::Record;
+use evidence::Record;
 use tokio::net::TcpStream;
 
 fn program() -> Command {

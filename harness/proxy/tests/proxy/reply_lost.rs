@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::kit::{Client, Ended, PATIENCE, attempts, bank, message_length, post, soon};
 use chaos_proxy::{Effect, Fault, Match, OrdinalRange, Proxy, ProxyConfig, Rule, events_header, push_record};
-use judge::evidence::End;
+use evidence::End;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -105,7 +105,7 @@ async fn the_log_tells_the_story_of_a_lost_reply() {
     assert_eq!((shows(r#""what":"response/reset""#), shows(r#""end":"reset""#), shows(r#""key":"pay-1""#)), (1, 1, 2));
 }
 
-fn line(record: &judge::evidence::Record) -> String {
+fn line(record: &evidence::Record) -> String {
     let mut out = Vec::new();
     push_record(&mut out, record);
     String::from_utf8(out).expect("text").trim_end().to_owned()

@@ -2,7 +2,7 @@
 
 use crate::kit::{Client, Ended, PATIENCE, connections, eventually, notes, soon};
 use chaos_proxy::{Effect, Fault, HoldThen, LinkConfig, Phase, Proxy, ProxyConfig, Rule, Schedule};
-use judge::evidence::ConnectionEnd;
+use evidence::ConnectionEnd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 

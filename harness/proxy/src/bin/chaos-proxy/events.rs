@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 
 use chaos_proxy::{Clock, Log, events_end, events_header, push_record};
-use judge::evidence::{Note, NoteWeight, Record, TimeBase};
+use evidence::{Note, NoteWeight, Record, TimeBase};
 
 /// Records that are taken from the log at once.
 const PAGE: usize = 1_000;

@@ -1,6 +1,6 @@
 //! Clients that vanish: at every byte of what they send, by FIN and by RST.
 
-use judge::evidence::End;
+use evidence::End;
 use tokio::io::AsyncWriteExt;
 
 use super::kit::{Floor, dial, quiet, resets};

@@ -1,7 +1,7 @@
 //! Too much of something that is allowed: pipelined requests, bodies that a fault withholds, connections beyond the limit.
 
 use chaos_proxy::{Delay, Effect, Fault, Limits, Phase, Proxy, ProxyConfig, Rule};
-use judge::evidence::End;
+use evidence::End;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::kit::{Floor, dial, quiet};

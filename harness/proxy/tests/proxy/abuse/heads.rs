@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use chaos_proxy::{Limits, Proxy, ProxyConfig};
-use judge::evidence::End;
+use evidence::End;
 use tokio::io::AsyncWriteExt;
 
 use super::kit::{Floor, dial, quiet};

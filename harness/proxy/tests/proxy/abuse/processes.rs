@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use judge::evidence::Record;
+use evidence::Record;
 use rustix::process::{Resource, Rlimit, prlimit};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 

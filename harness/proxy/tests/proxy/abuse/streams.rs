@@ -1,6 +1,6 @@
 //! HTTP/2 under abuse, in raw frames: resets without end, floods of control frames, and frames that stop at any byte.
 
-use judge::evidence::End;
+use evidence::End;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::kit::{Floor, dial, quiet, resets};

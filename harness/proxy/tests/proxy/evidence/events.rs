@@ -1,8 +1,8 @@
 //! `/v1/events`, page by page.
 
 use chaos_proxy::{Effect, Fault, Rule, Schedule};
+use evidence::Record;
 use hyper::Method;
-use judge::evidence::Record;
 use serde_json::{Value, json};
 
 use super::{Stage, call, whole};

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
 use chaos_proxy::{ApiOptions, Effect, Fault, OtlpConfig, OtlpError, OtlpStats, Proxy, ProxyConfig, Rule, Schedule};
-use judge::evidence::Record;
+use evidence::Record;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;

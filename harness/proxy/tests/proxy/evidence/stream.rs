@@ -1,9 +1,9 @@
 //! `/v1/events/stream` over a real socket.
 
+use evidence::Record;
 use http_body_util::BodyExt;
 use hyper::Method;
 use hyper::body::Incoming;
-use judge::evidence::Record;
 use serde_json::{Value, json};
 
 use super::{Stage, call};

@@ -2,7 +2,7 @@
 
 use bytes::BytesMut;
 use chaos_proxy::{Effect, Fault, Match, Phase, Proxy, Rule};
-use judge::evidence::{Attempt, End};
+use evidence::{Attempt, End};
 
 use super::kit::{Bank, Client, RAW_START, fields, raw_get, rest, whole};
 use crate::kit::{Client as Raw, PATIENCE, attempts, proxy, soon};

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use chaos_proxy::{Effect, Fault, Match, Phase, Proxy, ProxyConfig, Rule, Schedule};
+use evidence::End;
 use h2::Reason;
-use judge::evidence::End;
 use tokio::task::JoinSet;
 
 use super::kit::{Bank, Client, RAW_START, post, whole};

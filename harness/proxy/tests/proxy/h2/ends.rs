@@ -5,9 +5,9 @@ use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
 use chaos_proxy::{Fault, Match, Rule};
+use evidence::{ConnectionEnd, End};
 use h2::Reason;
 use http::Response;
-use judge::evidence::{ConnectionEnd, End};
 use tokio::io::AsyncReadExt;
 use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};

@@ -2,8 +2,8 @@
 
 use bytes::{Bytes, BytesMut};
 use chaos_proxy::{Effect, Fault, Http2Code, Match, Phase, Proxy, Rule, Schedule};
+use evidence::{Attempt, ConnectionEnd, End};
 use h2::Reason;
-use judge::evidence::{Attempt, ConnectionEnd, End};
 
 use super::kit::{Bank, Client, RAW_START, code, fields, raw_get, rest, scripted, whole};
 use crate::kit::{Client as Raw, Ended, PATIENCE, attempts, bank, connections, eventually, proxy, soon};

@@ -1,7 +1,7 @@
 //! gRPC statuses: what the bank said and what the client saw, both on record.
 
 use chaos_proxy::{Effect, Fault, GrpcCode, GrpcStatus, Match, Phase, Proxy, Rule};
-use judge::evidence::{Attempt, End};
+use evidence::{Attempt, End};
 
 use super::kit::{Bank, Client, fields, message, whole};
 use crate::kit::{Client as Raw, PATIENCE, Upstream, attempts, post, proxy};

@@ -6,10 +6,10 @@ use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
 use chaos_proxy::{Fault, Rule, Schedule};
+use evidence::{ConnectionEnd, End};
 use h2::Reason;
 use http::{HeaderMap, Response};
 use http_body_util::BodyExt;
-use judge::evidence::{ConnectionEnd, End};
 use tokio::task::JoinSet;
 
 use super::kit::{Bank, Client, Pieces, fields, hyper_client, megabyte, post, rest, scripted, whole};

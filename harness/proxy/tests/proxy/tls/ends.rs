@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use chaos_proxy::{LinkConfig, Terminate};
-use judge::evidence::End;
+use evidence::End;
 
 use super::kit::{Ended, Stage, Upstream, collector, half_close, plain, tls, trusted, trusting};
 use crate::kit::{PATIENCE, attempts, notes, post};

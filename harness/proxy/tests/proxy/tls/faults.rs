@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::ErrorKind;
 
 use chaos_proxy::{Effect, Fault, HoldThen, LinkConfig, Phase, Rule, Terminate};
-use judge::evidence::{ConnectionEnd, End};
+use evidence::{ConnectionEnd, End};
 
 use super::kit::{Ended, Stage, Upstream, plain, trusted, trusting};
 use crate::kit::{PATIENCE, REPLY, attempts, connections, post};

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use chaos_proxy::{Limits, LinkConfig, Originate, Terminate};
-use judge::evidence::{ConnectionEnd, End};
+use evidence::{ConnectionEnd, End};
 
 use super::kit::{Ca, Ended, Stage, Upstream, plain, trusting};
 use crate::kit::{PATIENCE, REPLY, attempts, connections, notes, post};

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::sync::mpsc;
 
 use chaos_proxy::{Direction, LinkConfig, Mode, Terminate, Toxic, ToxicKind};
-use judge::evidence::End;
+use evidence::End;
 
 use super::kit::{Ended, Stage, Upstream, collector, half_close, plain, serving, trusted};
 use crate::kit::{PATIENCE, REPLY, attempts, post};

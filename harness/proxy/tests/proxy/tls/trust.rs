@@ -1,7 +1,7 @@
 //! Certificates: which one a link shows, whom it trusts, and what is said when somebody does not.
 
 use chaos_proxy::{CertificateFault, LinkConfig, Originate, Terminate};
-use judge::evidence::{ConnectionEnd, End};
+use evidence::{ConnectionEnd, End};
 use rustls::pki_types::CertificateDer;
 use rustls::{CertificateError, Error, RootCertStore};
 

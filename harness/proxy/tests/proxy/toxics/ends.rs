@@ -1,7 +1,7 @@
 //! Toxics that end connections: exact byte counts, FIN or RST on both sides, and what the record says.
 
 use chaos_proxy::{Direction, Toxic, ToxicKind};
-use judge::evidence::ConnectionEnd;
+use evidence::ConnectionEnd;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::{HOUR_MS, Lab, latency};

@@ -1,6 +1,6 @@
 //! Which records a reader of the log wants.
 
-use judge::evidence::Record;
+use evidence::Record;
 
 use crate::api::Reply;
 use crate::api::v1::query::Query;

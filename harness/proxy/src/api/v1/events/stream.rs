@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use judge::evidence::Record;
+use evidence::Record;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::mpsc;

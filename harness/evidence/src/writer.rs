@@ -16,9 +16,9 @@ use super::version::Head;
 /// a line; drop the writer then. A writer that is dropped leaves its evidence unsealed.
 ///
 /// ```
-/// use judge::evidence::{At, EvidenceWriter, Header, Note, NoteWeight, Record, TimeBase, read};
+/// use evidence::{At, EvidenceWriter, Header, Note, NoteWeight, Record, TimeBase, read};
 ///
-/// # fn main() -> Result<(), judge::evidence::CodecError> {
+/// # fn main() -> Result<(), evidence::CodecError> {
 /// # let header = Header {
 /// #     run: "r".into(), scenario: "s".into(), service: "payments".into(), seed: 7, placement: "process".into(),
 /// #     time: TimeBase { monotonic_ns: 0, wall_ns: 0 }, eps_ns: 0, recorder: "0".into(),

@@ -1,5 +1,7 @@
 //! What everybody saw: the recorded facts of one scenario, sealed before anybody judges them.
 
+#![deny(missing_docs)]
+
 mod breaker;
 mod codec;
 mod ids;

@@ -12,7 +12,7 @@ impl Evidence {
     /// that saw the same write down the same after this, whoever was first with which record. Only breaker readings of one
     /// moment stay as they were. Borrowed when it is in that order already.
     ///
-    /// [`crate::checks::Check::judge`] judges what this gives, so a check need not think of it.
+    /// `judge::checks::Check::judge` judges what this gives, so a check need not think of it.
     #[must_use]
     pub fn ordered(&self) -> Cow<'_, Self> {
         let rows = |l: &LedgerReading| in_order(&l.rows, |r| (&r.key, &r.id));
