@@ -29,7 +29,7 @@ pub use breaker::{B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B12, B13};
 pub use degradation::{G1, G2, G3, G4};
 pub use idempotency::{I1, I2, I3, I4, I5, I6};
 pub use keys::{I7, I8, I9, I10};
-pub use retry::{R1, R2, R3, R4, R6, R12, R13};
+pub use retry::{R1, R2, R3, R4, R5, R6, R12, R13};
 pub use retry_limits::{R8, R9, R10, R14, R15};
 pub use storm::{S1, S2, S3};
 pub use timeout::T1;
@@ -87,9 +87,9 @@ pub struct CheckInfo {
 
 /// Every check, in the order of reports.
 pub static CATALOGUE: &[CheckInfo] = &[
-    *R1, *R2, *R3, *R4, *R6, *R8, *R9, *R10, *R11, *R12, *R13, *R14, *R15, *I1, *I2, *I3, *I4, *I5, *I6, *I7, *I8, *I9,
-    *I10, *B1, *B2, *B3, *B4, *B5, *B6, *B7, *B8, *B9, *B10, *B11, *B12, *B13, *T1, *T2, *G1, *G2, *G3, *G4, *S1, *S2,
-    *S3, *H1, *H2, *H3, *H4, *H5, *H6,
+    *R1, *R2, *R3, *R4, *R5, *R6, *R8, *R9, *R10, *R11, *R12, *R13, *R14, *R15, *I1, *I2, *I3, *I4, *I5, *I6, *I7, *I8,
+    *I9, *I10, *B1, *B2, *B3, *B4, *B5, *B6, *B7, *B8, *B9, *B10, *B11, *B12, *B13, *T1, *T2, *G1, *G2, *G3, *G4, *S1,
+    *S2, *S3, *H1, *H2, *H3, *H4, *H5, *H6,
 ];
 
 /// The entry of that id or name, whatever its case; `None` when there is none. `R7` gives [`R6`], which covers it.

@@ -159,6 +159,13 @@ impl Law {
         self.uncapped(k).min(self.cap().map_or(FOREVER, |c| c.as_secs_f64()))
     }
 
+    /// Whether the growth has reached the cap before retry `k`: from there on every delay is drawn alike. Never without a
+    /// cap.
+    #[must_use]
+    pub fn is_capped(&self, k: usize) -> bool {
+        self.cap().is_some_and(|cap| self.uncapped(k) >= cap.as_secs_f64())
+    }
+
     /// Smallest and largest delay before retry `k`, in seconds, over all histories.
     #[must_use]
     pub fn support(&self, k: usize) -> (f64, f64) {

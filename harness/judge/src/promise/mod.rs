@@ -2,6 +2,7 @@
 
 mod breaker;
 mod budget;
+mod cap;
 mod degradation;
 mod failure;
 mod idempotency;
@@ -16,6 +17,7 @@ mod topology;
 
 pub use breaker::{BreakerMode, BreakerPolicy, BreakerProfile};
 pub use budget::{BudgetPolicy, Deposit};
+pub use cap::CapCheck;
 pub use degradation::{AgeUnit, DegradationPolicy, Place};
 pub use failure::Failure;
 pub use idempotency::IdempotencyPolicy;

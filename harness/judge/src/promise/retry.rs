@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{BudgetPolicy, Failure, RetryAfterPolicy};
+use super::{BudgetPolicy, CapCheck, Failure, RetryAfterPolicy};
 use crate::duration;
 use crate::law::Law;
 
@@ -34,6 +34,9 @@ pub struct RetryPolicy {
     /// How many retries all requests together may make.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetPolicy>,
+    /// That no wait is above the cap, however many there are, and how the service retries while that is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cap_check: Option<CapCheck>,
     /// Whether gRPC's pushback (`grpc-retry-pushback-ms`) is obeyed.
     #[serde(default)]
     pub pushback: bool,

@@ -15,16 +15,18 @@
 //! | [`phase`] | delays rounded to ticks |
 //!
 //! [`peak`] judges a synchronised herd by its fullest window, [`restart`] and [`partners`] two runs that should not repeat
-//! each other.
+//! each other, [`one_sided`] and [`chain`] waits at their cap.
 //! Times are `f64` seconds in the data, retries are counted from 0, and nothing here reads a clock or an ambient generator.
 
 mod alpha;
 mod battery;
+pub mod chain;
 pub mod gap_scan;
 mod gaps;
 mod histogram;
 pub mod interval_dkw;
 mod looks_like;
+pub mod one_sided;
 pub mod partners;
 pub mod peak;
 pub mod phase;

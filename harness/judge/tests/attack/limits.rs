@@ -4,6 +4,8 @@
 pub mod after_service;
 #[path = "../checks_retry_limits/budget_service.rs"]
 pub mod budget_service;
+#[path = "../checks_retry_limits/cap_service.rs"]
+pub mod cap_service;
 #[path = "../checks_retry_limits/deadline_service.rs"]
 pub mod deadline_service;
 #[path = "../checks_retry_limits/promise.rs"]

@@ -17,6 +17,7 @@ mod registry;
 mod scene;
 
 mod breaker;
+mod cap;
 mod limits;
 mod payments;
 mod retry;

@@ -41,8 +41,13 @@ impl Scene {
 
 /// All of them. A family of checks adds its own.
 pub static SCENES: LazyLock<Vec<Scene>> = LazyLock::new(|| {
-    let families =
-        [super::payments::scenes(), super::breaker::scenes(), super::retry::scenes(), super::timeout::scenes()];
+    let families = [
+        super::payments::scenes(),
+        super::breaker::scenes(),
+        super::cap::scenes(),
+        super::retry::scenes(),
+        super::timeout::scenes(),
+    ];
     families.into_iter().flatten().collect()
 });
 

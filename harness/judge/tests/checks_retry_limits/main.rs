@@ -5,6 +5,8 @@ mod after;
 mod after_service;
 mod budget;
 mod budget_service;
+mod cap;
+mod cap_service;
 mod deadline;
 mod deadline_service;
 mod promise;

@@ -142,7 +142,7 @@ fn every_check_is_explained() {
             assert!(words.len() > 2 && !words.contains("  "), "{}: {words:?}", info.id);
         }
     }
-    let all = "R1 R2 R3 R4 R6 R8 R9 R10 R11 R12 R13 R14 R15 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 B1 B2 B3 B4 B5 B6 B7 B8 B9 B10 \
+    let all = "R1 R2 R3 R4 R5 R6 R8 R9 R10 R11 R12 R13 R14 R15 I1 I2 I3 I4 I5 I6 I7 I8 I9 I10 B1 B2 B3 B4 B5 B6 B7 B8 B9 B10 \
                B11 B12 B13 T1 T2 G1 G2 G3 G4 S1 S2 S3 H1 H2 H3 H4 H5 H6";
     assert_eq!(catalogue::CATALOGUE.iter().map(|c| c.id).collect::<Vec<_>>().join(" "), all);
     assert_eq!(catalogue::info("r7"), Some(catalogue::R6));

@@ -1,5 +1,6 @@
 //! Acceptance of the statistics: against tables made with scipy, and by counting verdicts over seeded fleets.
 
+mod capped;
 mod counts;
 #[path = "../acceptance/laws.rs"]
 mod laws;

@@ -96,6 +96,33 @@ pub const R4: &CheckInfo = &CheckInfo {
     scenario: "retry-restart, retry-replicas",
 };
 
+/// R5 CapHolds.
+pub const R5: &CheckInfo = &CheckInfo {
+    id: "R5",
+    name: "CapHolds",
+    tier: Tier::Two,
+    promise: "however many retries there are, no wait is above the cap, none falls below what the law draws at it, and the \
+        jitter lives on",
+    measure: "the gaps before retries whose ceiling is the cap, of payments whose every attempt fails, while the service makes \
+        75 attempts or as many as the contract says, with a base and a cap that are reached at once",
+    rule: "no more gaps above the cap and the noise bound than outliers explain, among all or before one retry; a one-sided \
+        DKW test against too many short gaps and one against too many long ones, over all and over each eight successive \
+        retries; no payment given up with attempts to go and time for them",
+    false_alarm: "at most 1e-7 for each of the three tests, for every noise within the bound, and for the short gaps whatever \
+        the noise; none for the attempts, which are counted",
+    inconclusive: "too few gaps at the cap, or a noise bound that would hide lost jitter; payments that the deadline or the \
+        driver cut short; attempts that are missing, join to no request, or queue in the service; a pause above the noise \
+        bound, or no canary; a fault that struck less often than planned",
+    bug_classes: &[
+        "the exponent overflows: after so many doublings the wait is zero or starts over, and the client hammers its dependency",
+        "a cap applied after the jitter swallows it: all late waits are the cap, and clients return together",
+        "there is no cap, or it is not looked at: waits go on growing",
+        "the exponent overflows into an error: the attempts end early",
+        "another cap than the declared one",
+    ],
+    scenario: "retry-cap",
+};
+
 /// R6 RetryableOnly; it covers R7 UnsafeMethodNotRetried.
 pub const R6: &CheckInfo = &CheckInfo {
     id: "R6",

@@ -199,7 +199,8 @@ fn after_success(attempts: &[&Attempt]) -> Option<usize> {
     attempts.iter().position(|a| a.arrived > done)
 }
 
-fn failed_for_good(r: &Request<'_, '_>, policy: &RetryPolicy) -> bool {
+/// Whether every attempt failed in a way that the table promises to retry.
+pub(super) fn failed_for_good(r: &Request<'_, '_>, policy: &RetryPolicy) -> bool {
     let promised = |a: &&Attempt| failed(a) && failure(a).is_some_and(|f| policy.retries(f));
     r.attempts.iter().all(promised) && (r.refused.is_empty() || policy.retries(Failure::Refuse))
 }

@@ -9,6 +9,7 @@
 mod after;
 mod bounded;
 mod budget;
+mod cap;
 mod deadline;
 mod fresh;
 mod gaps;
@@ -26,6 +27,7 @@ mod told;
 pub use after::retry_after_is_honoured;
 pub use bounded::bounded_attempts;
 pub use budget::budget_holds;
+pub use cap::cap_holds;
 pub use deadline::deadline_and_cancel;
 pub use fresh::draws_anew;
 pub use herd::{excludes_a_herd, no_herd};
