@@ -16,7 +16,15 @@ const PAYMENTS: u64 = 6;
 pub fn scenes() -> Vec<Scene> {
     let (policy, check) = (RetryPolicy { deadline: None, ..retry_policy() }, CapCheck::default());
     let service = || Service { payments: PAYMENTS, ..Service::new(&policy, check) };
-    let waits = [Waits::SwallowingTheJitter, Waits::InAHotLoop, Waits::StartingOver, Waits::WithoutACap, Waits::Never];
+    let waits = [
+        Waits::SwallowingTheJitter,
+        Waits::InAHotLoop,
+        Waits::StartingOver,
+        Waits::WithoutACap,
+        Waits::WithHalfTheCap,
+        Waits::TwiceBeforeRetry(40),
+        Waits::Never,
+    ];
     let mut broken: Vec<_> = waits.iter().map(|w| (format!("{w:?}"), service().waiting(*w).play())).collect();
     let ends = [Ends::InAPanicAfter(33), Ends::InSilenceAfter(33)];
     broken.extend(ends.iter().map(|e| (format!("{e:?}"), service().ending(*e).play())));

@@ -18,7 +18,6 @@ mod timeout;
 mod timeout_service;
 mod world;
 
-#[expect(dead_code, reason = "each suite uses the records that its stage writes")]
 #[path = "../support/mod.rs"]
 mod support;
 
