@@ -1,5 +1,7 @@
 //! When a check must say neither pass nor fail, and when doubt must not excuse.
 
+use std::time::Duration;
+
 use judge::Ruling;
 use judge::checks::{idempotency, retry, trust};
 use judge::evidence::{At, Evidence, Note, NoteWeight};
@@ -31,6 +33,25 @@ fn a_pause_silences_the_clocks_and_not_the_counters() {
     assert_eq!(counted.ruling, Ruling::Fail, "{counted:#?}");
     let sound = idempotency::exactly_one_effect(LINK).judge(&paused(one_effect(Defect::Sound), 500));
     assert_eq!(sound.ruling, Ruling::Pass, "{sound:#?}");
+}
+
+/// Proves that an attempt which may have timed out before the proxy saw it is no breach while the machine paused, and is one
+/// on a machine that did not, or when there was no time for it.
+#[test]
+fn a_pause_may_hide_an_attempt_that_timed_out() {
+    let policy = RetryPolicy { attempt_timeout: Some(Duration::from_secs(1)), ..retry_policy() };
+    let judged = |pause: u64, outlasts: u64| {
+        let mut evidence = paused(all_fail("waves", Policy::Full, 100, Defect::Sound), pause);
+        let trace = Some(evidence.outcomes[7].context.trace);
+        let last = evidence.attempts.iter().rposition(|a| a.context.map(|c| c.trace) == trace).expect("its attempts");
+        evidence.attempts.remove(last);
+        let outcome = &mut evidence.outcomes[7];
+        outcome.ended = outcome.sent + Duration::from_millis(outlasts);
+        retry::bounded_attempts(&policy, LINK).judge(&evidence).ruling
+    };
+    assert_eq!(judged(61, 1_100), Ruling::Inconclusive);
+    assert_eq!(judged(61, 900), Ruling::Fail);
+    assert_eq!(judged(60, 1_100), Ruling::Fail);
 }
 
 /// Proves the edges of H1: within half the bound, within the bound with a remark, above it, no canary.

@@ -14,8 +14,9 @@ pub const R1: &CheckInfo = &CheckInfo {
     rule: "every payment that met a permanent failure has exactly the promised number of attempts; no payment has \
         an attempt that began after the end of a successful one",
     false_alarm: "none: attempts are counted, nothing is estimated",
-    inconclusive: "no payment met a permanent failure, the failure did not strike every attempt, or client requests \
-        were left without an outcome",
+    inconclusive: "no payment met a permanent failure, the failure did not strike every attempt, client requests \
+        were left without an outcome, or attempts are missing while the machine paused for longer than the noise bound and \
+        each may have lasted its promised timeout",
     bug_classes: &[
         "`retries` taken for `attempts`: one too many or one too few",
         "nested retries: client library and service each retry, and the numbers multiply",

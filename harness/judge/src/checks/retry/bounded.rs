@@ -1,14 +1,15 @@
 //! R1: the number of attempts.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R1;
-use crate::checks::support::{Case, Request, Tally, attempt_line, failed, failure, requests, strays, succeeded};
+use crate::checks::support::{Case, Request, Tally, attempt_line, failed, failure, pause, requests, strays, succeeded};
 use crate::evidence::{At, Attempt, Evidence, Joined};
 use crate::finding::Line;
-use crate::promise::{Failure, RetryPolicy};
+use crate::promise::{Failure, Noise, RetryPolicy};
 
 const OFF_BY_ONE: &str = R1.bug_classes[0];
 const NESTED: &str = R1.bug_classes[1];
@@ -21,7 +22,8 @@ const LATE_TIMER: &str = R1.bug_classes[2];
 /// - *Test*: never more than `attempts`; exactly `attempts` when every attempt failed in a way that the table promises to
 ///   retry; none that arrived after one was answered with success.
 /// - *False alarms*: none, attempts are counted.
-/// - *Inconclusive*: no request failed for good; requests without an outcome; attempts that join to no request.
+/// - *Inconclusive*: no request failed for good; requests without an outcome; attempts that join to no request; missing
+///   attempts on a machine that paused for longer than the noise bound, when each may have lasted its promised timeout.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -51,7 +53,8 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str) -> Finding {
     if asked.is_empty() {
         return case.did_not_run("`waves` or `herd`");
     }
-    let mut sorted = Sorted::default();
+    let noisy = pause(evidence, Noise { eps: Duration::from_nanos(evidence.header.eps_ns) }).is_some();
+    let mut sorted = Sorted { noisy, ..Sorted::default() };
     let together = together(&asked);
     asked.iter().zip(together).for_each(|(r, together)| sorted.sort(r, policy, together, &joined));
     let mut tally = Tally::default();
@@ -70,6 +73,8 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str) -> Finding {
 /// Requests by what they show.
 #[derive(Default)]
 struct Sorted<'j, 'r, 'a> {
+    /// The machine paused for longer than the noise bound.
+    noisy: bool,
     over: Vec<&'r Request<'j, 'a>>,
     under: Vec<&'r Request<'j, 'a>>,
     late: Vec<(&'r Request<'j, 'a>, usize)>,
@@ -77,6 +82,7 @@ struct Sorted<'j, 'r, 'a> {
     unended: usize,
     blurred: usize,
     by_deadline: usize,
+    unseen: usize,
     by_count: BTreeMap<usize, usize>,
 }
 
@@ -110,6 +116,8 @@ impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
         {
             // A deadline that the next wait would outlast ends the attempts as promised.
             self.by_deadline += 1;
+        } else if self.noisy && may_have_timed_out(r, policy, most - tries) {
+            self.unseen += 1;
         } else if strays(joined, (r.outcome.sent, r.outcome.ended)).is_empty() {
             // The missing ones are not among those that join to no request.
             self.under.push(r);
@@ -145,6 +153,14 @@ impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
         }
         if self.by_deadline > 0 {
             tally.count("payments that the deadline may have ended", self.by_deadline);
+        }
+        if self.unseen > 0 {
+            let what = format!(
+                "{} payments have fewer than {most} attempts, but the machine paused, and time enough for attempts that timed \
+                 out before they reached the proxy",
+                self.unseen
+            );
+            tally.gap(what, "run it again on a quieter machine");
         }
         if self.unended > 0 {
             let what =
@@ -191,6 +207,14 @@ fn together(asked: &[Request<'_, '_>]) -> Vec<bool> {
         .zip(asked.iter().zip(next))
         .map(|(ran, (r, next))| ran || next.is_some_and(|n| n < r.outcome.ended))
         .collect()
+}
+
+/// Whether the request lasted so long that the attempts which were not seen may each have waited for the promised timeout,
+/// e.g. for a connection that a paused machine did not accept.
+fn may_have_timed_out(r: &Request<'_, '_>, policy: &RetryPolicy, missing: usize) -> bool {
+    let missing = u32::try_from(missing).unwrap_or(u32::MAX);
+    let needed = policy.attempt_timeout.map(|timeout| timeout.saturating_mul(missing));
+    needed.is_some_and(|needed| r.outcome.ended.since(r.outcome.sent) >= needed)
 }
 
 /// The first attempt that arrived after another one of the request had been answered with success.
