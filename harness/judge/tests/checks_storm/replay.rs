@@ -9,7 +9,7 @@ use judge::promise::{Noise, RetryPolicy};
 use judge::sim::{Fleet, Policy};
 use judge::{Finding, MAX_LINES, Ruling};
 
-use crate::stage::{Try, fault, payment};
+use crate::stage::{Try, fault, payment, refuse};
 use crate::support::{LINK, MS, evidence};
 
 const CLIENTS: usize = 2_000;
@@ -115,6 +115,28 @@ fn what_shows_nothing_is_inconclusive() {
     doubted(evidence("empty"), sound(), "did not run");
     doubted(storm(), evidence("empty"), "did not run");
     doubted(storm(), herd(Policy::Full, 400, 0), "cannot be judged");
+}
+
+/// Proves that a refused connection is one request, however many payments were under way when it came.
+#[test]
+fn a_refused_connection_counts_once() {
+    let mut service = herd(Policy::Full, 400, 2);
+    let first = service.outcomes.iter().map(|o| o.sent).min().expect("payments");
+    let last = service.outcomes.iter().map(|o| o.ended).max().expect("payments");
+    let middle = At(first.0.midpoint(last.0));
+    assert!(service.outcomes.iter().filter(|o| (o.sent..=o.ended).contains(&middle)).count() > 50);
+    for at in [first, middle, middle, last, At(last.0 + 1)] {
+        refuse(&mut service, at);
+    }
+    // One retry less for each connection within the herd: what is left of them is what was promised.
+    let finding = check(herd(Policy::Immediate, 400, 2)).judge(&service);
+    assert_eq!(number(&finding, "requests"), 1_204.0);
+    assert!(finding.headline.contains("1204 requests for 400 payments"), "{}", finding.headline);
+    let mut within = service.clone();
+    let retries: Vec<_> = within.attempts.iter().filter(|a| a.ordinal == 3).map(|a| a.seq).take(4).collect();
+    within.attempts.retain(|a| !retries.contains(&a.seq));
+    let finding = check(herd(Policy::Immediate, 400, 2)).judge(&within);
+    assert_eq!((number(&finding, "requests"), finding.ruling), (1_200.0, Ruling::Pass), "{finding:#?}");
 }
 
 /// Proves that only the payments' own waits count: a driver that sends over an hour changes nothing but the clock's view.

@@ -1,8 +1,8 @@
 //! The stage: payments, attempts and faults as recorders write them down.
 
-use judge::evidence::{Answer, Attempt, Body, Evidence, Outcome, SpanId, TraceContext};
+use judge::evidence::{Answer, At, Attempt, Body, Evidence, Outcome, SpanId, TraceContext};
 
-use crate::support::{MS, attempt, outcome, reply, trace, window};
+use crate::support::{MS, attempt, outcome, refused, reply, trace, window};
 
 /// One attempt: when it arrived, how long until its answer, and the answer's status.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +30,11 @@ pub fn payment(evidence: &mut Evidence, step: &str, sent: u64, tries: &[Try]) {
     let ended = tries.last().map_or(sent + MS, |t| t.at + t.took + MS);
     let outcome = outcome(n, step, context, (sent, ended), Answer::Reply(reply(status)));
     evidence.outcomes.push(Outcome { key, ..outcome });
+}
+
+/// Writes down a connection that a fault refused.
+pub fn refuse(evidence: &mut Evidence, at: At) {
+    evidence.connections.push(refused(100 + evidence.connections.len() as u64, (at.0, at.0), "connect/reset"));
 }
 
 /// Writes a fault down.

@@ -8,7 +8,7 @@ use crate::checks::Check;
 use crate::checks::catalogue::S1;
 use crate::checks::retry::excludes_a_herd;
 use crate::checks::retry::peaks::Herd;
-use crate::checks::support::{Case, Tally, attempt_line, pause, requests, strays_among, unfired, unjoined};
+use crate::checks::support::{Case, Tally, attempt_line, caused, pause, requests, strays_among, unfired, unjoined};
 use crate::duration;
 use crate::evidence::{Evidence, Joined};
 use crate::finding::Line;
@@ -30,7 +30,8 @@ const ENOUGH: f64 = 0.98;
 
 /// **S1** Payments that failed together come back spread out, where a control comes back as a storm.
 ///
-/// - *Measure*: the step `herd` of two evidences. Requests at the proxy for each payment; retries in the fullest sliding
+/// - *Measure*: the step `herd` of two evidences. Requests at the proxy for each payment, each
+///   refused connection counted once; retries in the fullest sliding
 ///   window of length `window`, each payment's placed by their gaps from its own first failure, as if all had failed in
 ///   one instant: how far the load driver spread them, and how fast the machine is, does not matter.
 /// - *Test*: the service's peak against m* ([`crate::stats::peak`]) of the declared law, windows widened by the longest
@@ -102,7 +103,7 @@ impl Side {
         });
         Some(Side {
             payments: asked.len(),
-            requests: asked.iter().map(|r| r.tries()).sum(),
+            requests: caused(&joined, &asked),
             clients: herd.clients,
             retries: herd.offsets.len(),
             missing: herd.missing,

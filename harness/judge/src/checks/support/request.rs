@@ -33,6 +33,16 @@ impl Request<'_, '_> {
     }
 }
 
+/// What some requests caused on the link: their attempts, and the connections refused between the first send and the last
+/// answer. A refused connection has no name, so of requests that overlap each would claim it; here it counts once.
+pub(in crate::checks) fn caused(joined: &Joined<'_>, asked: &[Request<'_, '_>]) -> usize {
+    let attempts: usize = asked.iter().map(|r| r.attempts.len()).sum();
+    let from = asked.iter().map(|r| r.outcome.sent).min();
+    let to = asked.iter().map(|r| r.outcome.ended).max();
+    let Some((from, to)) = from.zip(to) else { return attempts };
+    attempts + joined.refused.iter().filter(|c| (from..=to).contains(&c.accepted)).count()
+}
+
 /// The requests that `wanted` picks, in the order they were sent.
 pub(in crate::checks) fn requests<'j, 'a>(
     joined: &'j Joined<'a>,

@@ -40,11 +40,13 @@ pub(in crate::checks) fn note_unjoined(strays: usize, tally: &mut Tally) -> bool
     any
 }
 
-/// Notes a link on which nothing was seen: whoever sees no call at all cannot say that one was not made.
-pub(in crate::checks) fn note_blind(joined: &Joined<'_>, tally: &mut Tally) {
+/// Notes a link on which nothing was seen: whoever sees no call at all cannot say that one was not made. Returns whether
+/// anything was seen.
+pub(in crate::checks) fn note_blind(joined: &Joined<'_>, tally: &mut Tally) -> bool {
     let seen = joined.payments.iter().any(|p| !p.attempts.is_empty()) || !joined.orphan_attempts.is_empty();
     if !seen {
         let advice = "name the link through which the service calls its dependency in the contract";
         tally.gap("no call of the whole scenario was seen on the link, not even those that succeeded", advice);
     }
+    seen
 }
