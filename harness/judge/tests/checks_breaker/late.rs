@@ -67,6 +67,13 @@ fn come(stage: &mut Stage, step: &str, callers: usize) -> Vec<Flying> {
 
 /// Calls that overlap and fail together, and calls behind them.
 pub fn crowd(policy: &BreakerPolicy, defect: Defect, seed: u64) -> Evidence {
+    let mut stage = crowded(policy, defect, seed);
+    open_it(&mut stage, "after/1");
+    stage.evidence
+}
+
+/// The crowd alone.
+pub fn crowded(policy: &BreakerPolicy, defect: Defect, seed: u64) -> Stage {
     let mut stage = Stage::new(policy, defect, "breaker-crowd", seed);
     times(&mut stage, "good", 2, Bank::Good);
     let calls = come(&mut stage, "crowd/1", policy.threshold as usize + 15);
@@ -75,8 +82,7 @@ pub fn crowd(policy: &BreakerPolicy, defect: Defect, seed: u64) -> Evidence {
         last = last.max(stage.land("crowd/1", call, FAILING, released));
     }
     stage.wait_until(last + MS);
-    open_it(&mut stage, "after/1");
-    stage.evidence
+    stage
 }
 
 /// Every declared end of a call.

@@ -6,6 +6,7 @@ mod edges;
 mod late;
 mod machine;
 mod overlap;
+mod pauses;
 mod scenarios;
 mod sound;
 mod stage;

@@ -288,3 +288,16 @@ fn ejection_has_no_probe() {
     assert_eq!(run(&policy(), Defect::None), [Ruling::Pass, Ruling::Pass]);
     assert_eq!(run(&policy(), Defect::SkipsHalfOpen)[0], Ruling::Fail);
 }
+
+/// Proves that a hold that was never released is told as such, and is not passed over in silence: the cycle says nothing of
+/// what a late answer does while half-open.
+#[test]
+fn a_probe_that_was_never_released_is_a_gap() {
+    let mut evidence = late(&policy(), Defect::None, 1);
+    let probes: Vec<_> = evidence.outcomes_of("probe").iter().map(|o| o.context.trace).collect();
+    let held = evidence.attempts.iter_mut().filter(|a| a.context.is_some_and(|c| probes.contains(&c.trace)));
+    held.filter_map(|a| a.fault.as_mut()).for_each(|f| f.released = None);
+    let finding = breaker::stale_outcomes_change_nothing(&policy(), "bank", Noise::default()).judge(&evidence);
+    assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+    assert!(finding.headline.contains("were not held, or never released"), "{}", finding.headline);
+}

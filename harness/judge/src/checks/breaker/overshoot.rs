@@ -8,6 +8,7 @@ use crate::evidence::At;
 use crate::promise::{BreakerMode, BreakerPolicy};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
+use super::period::surely_open_until;
 use super::view::{Call, Hit, View, named, variant};
 
 /// **B10** When many calls fail at once, the breaker opens as soon as it has counted enough of them: only calls that
@@ -16,10 +17,11 @@ use super::view::{Call, Hit, View, named, variant};
 /// - *Measure*: in each `crowd/x`, calls that overlap and fail together, and the failing calls of `after/x`, one after
 ///   another. *Overshoot* is the number of calls that arrive after the threshold-th failure had ended at the proxy; it
 ///   is reported beside the number in flight then.
-/// - *Test*: no call arrives that was sent after `threshold` failures had been answered to their callers.
+/// - *Test*: no call arrives within the open time that was sent after `threshold` failures had been answered to their
+///   callers. What arrives when that time may be over is no part of it.
 /// - *False alarms*: none. An answer to the caller comes after the service has counted it, so the order is by cause.
 /// - *Inconclusive*: fewer failures than the threshold, a success among them, a breaker that was open before or never
-///   opens (which [`super::trips_at_threshold`] owns), or a window that had passed meanwhile.
+///   opens (which [`super::trips_at_threshold`] owns), no call behind the crowd while it was surely open.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -79,8 +81,10 @@ fn judge(view: &View<'_>, policy: &BreakerPolicy, crowd: &str, tally: &mut Tally
     }
     failed.sort_by_key(|(c, h)| (h.ended, c.outcome.seq));
     let in_crowd = failed.iter().filter(|(c, _)| c.outcome.step == crowd).count();
-    let reached = threshold.checked_sub(1).and_then(|i| failed.get(i));
-    let Some((_, last)) = reached.filter(|_| in_crowd > threshold) else {
+    let reached = threshold.checked_sub(1).and_then(|i| failed.get(i)).filter(|_| in_crowd > threshold);
+    let eps = Duration::from_nanos(view.evidence.header.eps_ns);
+    let end = surely_open_until(failed.iter().map(|(_, h)| *h), policy, eps);
+    let Some(((_, last), end)) = reached.zip(end) else {
         tally.gap(format!("{crowd}: {in_crowd} failures arrived together, which is no more than the threshold"));
         return None;
     };
@@ -94,12 +98,13 @@ fn judge(view: &View<'_>, policy: &BreakerPolicy, crowd: &str, tally: &mut Tally
         tally.gap(format!("{crowd}: the breaker never opened, which is for B1 to judge"));
         return None;
     }
-    if view.step(&after).next().is_none() {
-        tally.gap(format!("{after}: no call was sent after the crowd"));
+    if !view.step(&after).any(|c| c.outcome.sent < end) {
+        tally.gap(format!("{after}: no call was sent after the crowd while the breaker was surely open"));
         return None;
     }
-    let eps = Duration::from_nanos(view.evidence.header.eps_ns);
-    let beyond: Vec<_> = failed.iter().filter(|(c, h)| known(policy, &failed, c, h, eps) >= threshold).collect();
+    // What arrives when the open time may be over is a probe, and for B3 and B4 to judge.
+    let too_many = |(c, h): &&(&Call<'_>, Hit<'_>)| h.arrived < end && known(policy, &failed, c, h, eps) >= threshold;
+    let beyond: Vec<_> = failed.iter().filter(too_many).collect();
     if let Some((first, _)) = beyond.iter().min_by_key(|(_, h)| h.arrived) {
         let what = format!(
             "{crowd}: {} call(s) reached the dependency that were sent after {} failures had been answered, declared \

@@ -38,6 +38,19 @@ impl Period<'_> {
     }
 }
 
+/// Until when a breaker that counts those failures together is surely open, from the `threshold`-th of them on: whatever
+/// arrives later may be a probe. `None` when there are fewer.
+pub(super) fn surely_open_until<'a>(
+    failures: impl IntoIterator<Item = Hit<'a>>,
+    policy: &BreakerPolicy,
+    eps: Duration,
+) -> Option<At> {
+    let mut periods: Vec<_> = failures.into_iter().map(|cause| Period { cause, open: policy.open }).collect();
+    periods.sort_by_key(|p| p.not_before(eps));
+    let last = (policy.threshold as usize).checked_sub(1)?;
+    periods.get(last).map(|p| p.not_before(eps))
+}
+
 /// The open time after a failed probe; `None` when the declared growth makes no length of time of it.
 pub(super) fn open_again(policy: &BreakerPolicy) -> Option<Duration> {
     Duration::try_from_secs_f64(policy.open.as_secs_f64() * policy.growth).ok()

@@ -218,8 +218,9 @@ impl<'a> Cycle<'_, 'a> {
             return None;
         }
         let held = holds.iter().map(|(held, _)| *held).max();
-        let released = holds.iter().map(|(_, released)| *released).collect::<Option<Vec<_>>>()?.into_iter().min();
-        let window = held.zip(released);
+        // One that was never released leaves no window, which is a gap to be told and no reason to say nothing.
+        let released = holds.iter().map(|(_, released)| *released).collect::<Option<Vec<_>>>();
+        let window = held.zip(released.and_then(|all| all.into_iter().min()));
         if window.is_none() {
             tally.gap(format!("{probe}: the probes were not held, or never released"));
         }

@@ -10,7 +10,7 @@ use crate::promise::{BreakerMode, BreakerPolicy};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::count::{Count, failures};
-use super::period::{Trip, opens_after};
+use super::period::{Trip, opens_after, surely_open_until};
 use super::view::{Call, Hit, View, base, variant};
 
 /// Steps that must leave the breaker closed; `below` with all its variants.
@@ -24,8 +24,9 @@ const QUIET: [&str; 7] = ["good", "below", "reset", "below-again", "closed", "se
 ///   flight at the threshold-th failure may arrive on top. Below the threshold nothing is rejected. A `window` policy
 ///   counts what its window holds; failures nearer to its edge than the noise bound count for neither side.
 /// - *False alarms*: none, arrivals are counted.
-/// - *Inconclusive*: no `trip` step, a step that began with an open breaker, too few failing calls, or service
-///   retries that alone exceed the threshold in a step meant to stay below it.
+/// - *Inconclusive*: no `trip` step, a step that began with an open breaker, too few failing calls, failures so far apart
+///   that the open time may have passed between them, or service retries that alone exceed the threshold in a step meant
+///   to stay below it.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -175,6 +176,9 @@ fn trip(view: &View<'_>, policy: &BreakerPolicy, step: &str, tally: &mut Tally) 
     };
     let counted = failures(view, policy, now, eps(view.evidence));
     let allowed = threshold + in_flight(&trip, &hits, threshold);
+    // What arrives when the open time may be over is a probe, not a failure too many.
+    let end = surely_open_until(hits.iter().map(|(_, h)| *h), policy, eps(view.evidence)).unwrap_or(At(u64::MAX));
+    let in_time = hits.iter().filter(|(_, h)| h.arrived < end).count();
     tally.count(&format!("{step}: failures before the first rejection"), hits.len());
     match verdict(trip.first_rejected.is_some(), counted, threshold, allowed) {
         Trips::AsPromised => tally.judged += 1,
@@ -186,6 +190,10 @@ fn trip(view: &View<'_>, policy: &BreakerPolicy, step: &str, tally: &mut Tally) 
             let what = format!("{step}: opened after {} failures, declared threshold {threshold}", counted.most);
             tally.breach(class::OFF_BY_ONE, what, lines(&trip, &hits));
         }
+        Trips::Late | Trips::Never if in_time < hits.len() && in_time <= allowed => tally.gap(format!(
+            "{step}: {in_time} of {} failures arrived before the open time may have been over",
+            hits.len()
+        )),
         Trips::Late => {
             let what = format!("{step}: opened after {} failures, declared threshold {threshold}", counted.least);
             let class = if policy.mode == BreakerMode::Window { class::WINDOW } else { class::OFF_BY_ONE };

@@ -79,7 +79,10 @@ pub const B1: &CheckInfo = &CheckInfo {
         at least `threshold`, at most `threshold` plus the calls in flight. Below the threshold, and after the \
         count was reset, nothing is rejected",
     false_alarm: "none: arrivals are counted",
-    inconclusive: "a step of the scenario left no outcomes, or the calls meant to fail did not fail",
+    inconclusive: "no `trip` step; a step that began with an open breaker; calls meant to fail that succeeded, or were too \
+        few, or lay so far apart that the open time may have passed between them; a call without any answer; service \
+        retries that alone reach the threshold in a step meant to stay below it; a count that an earlier probe did not \
+        reset, which is for B6",
     bug_classes: &[class::OFF_BY_ONE, class::PER_REQUEST, class::NEVER_FORGETS, class::WINDOW, class::RETRY_COUNT],
     scenario: "breaker-trip, breaker-recovery, breaker-window, breaker-ejection",
 };
@@ -220,7 +223,8 @@ pub const B9: &CheckInfo = &CheckInfo {
     rule: "failures open it, closed and half-open; successes and ignored ends never do. A success starts the count \
         over and closes as probe; an ignored end does neither and gives its permit back",
     false_alarm: "none: calls are counted",
-    inconclusive: "the ends on the wire are not the planned ones, or the breaker was not in the state that a step needs",
+    inconclusive: "the ends on the wire are not the planned ones, or too few; the breaker was not in the state that a step \
+        needs; no call followed while the breaker had surely to be open, or none was held where one had to be",
     bug_classes: &[
         class::CLIENT_ERRORS,
         class::SUCCESS_NOT_COUNTED,
@@ -244,9 +248,10 @@ pub const B10: &CheckInfo = &CheckInfo {
         flight by then still reach the dependency",
     measure: "calls that overlap and fail together, and the calls behind them: arrivals after the threshold-th failure \
         (the overshoot, which is reported), and the calls in flight then",
-    rule: "no call arrives that was sent after `threshold` failures had been answered to their callers",
-    false_alarm: "none: the order is by cause, and calls are counted",
-    inconclusive: "too few failures overlapped, or the breaker never opened",
+    rule: "no call arrives within the open time that was sent after `threshold` failures had been answered to their callers",
+    false_alarm: "none: the order is by cause, calls are counted, and what arrives when the open time may be over is left out",
+    inconclusive: "too few failures overlapped, or a call meant to fail succeeded; the breaker was open before or never \
+        opened; no call followed the crowd while the breaker was surely open",
     bug_classes: &[class::LOST_UPDATE],
     scenario: "breaker-crowd",
 };
@@ -286,7 +291,8 @@ pub const B13: &CheckInfo = &CheckInfo {
         without half-open) and begins where the one before it ended; there are as many openings as on the wire, where a \
         call was rejected after others had passed",
     false_alarm: "none: the order is the service's own",
-    inconclusive: "no change was told of, part of the log was overwritten, or a state has an unknown name",
+    inconclusive: "no change was told of, or only changes of several breakers none of which has the link's name; part of \
+        the log was overwritten or could not be read; a state has an unknown name; no call was seen on the link",
     bug_classes: &[class::ILLEGAL_CHANGE, class::LOST_CHANGE],
     scenario: "breaker-trip, breaker-recovery, breaker-relapse, breaker-late, breaker-ejection",
 };

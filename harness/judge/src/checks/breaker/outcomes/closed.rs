@@ -1,10 +1,13 @@
 //! What an end of a call does to a closed breaker.
 
+use std::time::Duration;
+
 use super::super::conclude::Tally;
-use super::super::period::Trip;
-use super::super::view::Call;
+use super::super::period::{Trip, surely_open_until};
+use super::super::view::{Call, Hit};
 use super::Case;
 use crate::checks::catalogue::class;
+use crate::evidence::At;
 use crate::promise::{BreakerMode, CallEnd, Failure, OutcomeClass};
 
 pub(super) fn judge(case: &Case<'_, '_>, tally: &mut Tally) {
@@ -20,12 +23,19 @@ pub(super) fn judge(case: &Case<'_, '_>, tally: &mut Tally) {
 fn opens(case: &Case<'_, '_>, tally: &mut Tally) {
     let (trip, met) = (case.step("trip"), case.met("trip"));
     let threshold = case.policy.threshold as usize;
-    let opened = case.calls("trip").into_iter().chain(case.calls("open")).any(Call::rejected);
+    let opened = case.calls("trip").into_iter().chain(case.calls("open")).any(refused);
     tally.count(&format!("{trip}: calls that ended so"), met);
-    if opened {
+    if opened && met > 0 {
         tally.judged += 1;
+    } else if opened {
+        tally.gap(format!("{trip}: a call was rejected before any had ended as {}: it was not closed", case.x));
     } else if met < threshold {
         tally.gap(format!("{trip}: only {met} calls ended as {}, threshold {threshold}", case.x));
+    } else if !leaks(case) {
+        tally.gap(format!(
+            "{trip}: {met} calls ended as {}, but no call followed them while a breaker must be open by that",
+            case.x
+        ));
     } else {
         let what = format!(
             "{trip}: {met} calls ended as {} and the breaker never opened, declared a failure, threshold {threshold}",
@@ -33,6 +43,32 @@ fn opens(case: &Case<'_, '_>, tally: &mut Tally) {
         );
         tally.breach(not_counted(case.end), what, case.lines(&["trip", "open"]));
     }
+}
+
+fn refused(call: &Call<'_>) -> bool {
+    call.rejected() && call.outcome.status().is_some()
+}
+
+/// Whether a call that was sent after the failures of `trip` had been answered reached the dependency while a breaker that
+/// counts them must still have been open: later ones may be probes.
+fn leaks(case: &Case<'_, '_>) -> bool {
+    let (trips, eps) = (case.calls("trip"), case.noise.eps);
+    let mut ends: Vec<_> = trips.iter().flat_map(|c| c.hits.iter().copied()).collect();
+    // An end of another kind may have started the count over.
+    if ends.iter().any(|h| !case.is(h)) {
+        return false;
+    }
+    ends.sort_by_key(|h| h.ended);
+    let window = case.policy.window.filter(|_| case.policy.mode == BreakerMode::Window);
+    let together = |run: &&[Hit<'_>]| {
+        let span = run.last().zip(run.first()).map_or(Duration::ZERO, |(last, first)| last.ended.since(first.ended));
+        window.is_none_or(|w| span.saturating_add(eps) < w)
+    };
+    let Some(run) = ends.windows((case.policy.threshold as usize).max(1)).find(together) else { return false };
+    let Some(end) = surely_open_until(run.iter().copied(), case.policy, eps) else { return false };
+    let answered = trips.iter().map(|c| c.outcome.ended).max().unwrap_or_default();
+    let behind = case.calls("open").into_iter().filter(|c| c.outcome.sent >= answered);
+    behind.flat_map(|c| &c.hits).any(|h| h.arrived < end)
 }
 
 fn not_counted(end: CallEnd) -> &'static str {
@@ -49,7 +85,11 @@ fn stays_closed(case: &Case<'_, '_>, tally: &mut Tally) {
     let threshold = case.policy.threshold as usize;
     let calls = case.calls("count");
     tally.count(&format!("{count}: calls that ended so"), met);
-    if calls.iter().any(|c| c.rejected() && c.outcome.status().is_some()) {
+    let first = calls.iter().find(|c| refused(c)).map(|c| c.outcome.ended);
+    let ended = |at: At| calls.iter().flat_map(|c| &c.hits).any(|h| h.ended <= at && case.is(h));
+    if first.is_some_and(|at| !ended(at)) {
+        tally.gap(format!("{count}: a call was rejected before any had ended as {}: it was not closed", case.x));
+    } else if first.is_some() {
         let what =
             format!("{count}: a call was rejected after {met} calls that ended as {}, declared {}", case.x, case.class);
         tally.breach(class::CLIENT_ERRORS, what, case.lines(&["count"]));

@@ -22,8 +22,8 @@ use super::view::{Call, Hit, View};
 ///   count over and an ignored end does not. A success as probe closes; an ignored one neither closes nor opens, and
 ///   gives its permit back: exactly `probes` calls are let through behind it.
 /// - *False alarms*: none, calls are counted; a machine that paused excuses nothing.
-/// - *Inconclusive*: the ends on the wire are not the planned ones, or the breaker was not in the state that a step
-///   needs.
+/// - *Inconclusive*: the ends on the wire are not the planned ones, the breaker was not in the state that a step needs, or
+///   no call followed the failures that open it before its open time may have been over.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
