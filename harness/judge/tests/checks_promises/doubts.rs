@@ -103,6 +103,30 @@ fn calls_that_nobody_can_name_are_inconclusive() {
     unclear(&i8(), &evidence, "carry neither");
 }
 
+/// Proves that on a link where nothing is seen no missing call is held against the service: neither as another caller's
+/// answer, nor as a key or a failure that is remembered for ever.
+#[test]
+fn nothing_seen_on_the_link_is_inconclusive() {
+    let blind = |mut evidence: Evidence| {
+        evidence.attempts.clear();
+        evidence
+    };
+    unclear(&i8(), &blind(scope(Defect::Sound)), "no call of the whole scenario");
+    unclear(&i9("new"), &blind(expiry(Defect::Sound)), "no call of the whole scenario");
+    unclear(&i7("2xx+4xx"), &blind(memo(Defect::Sound)), "no call of the whole scenario");
+}
+
+/// Proves that a key is not called known for ever because the calls of its new payment join to nothing.
+#[test]
+fn nameless_calls_are_no_key_that_never_expires() {
+    let mut evidence = expiry(Defect::Sound);
+    let again: Vec<_> = evidence.outcomes.iter().filter(|o| o.step == "expired").map(|o| o.context.trace).collect();
+    for attempt in evidence.attempts.iter_mut().filter(|a| a.context.is_some_and(|c| again.contains(&c.trace))) {
+        (attempt.context, attempt.key) = (None, None);
+    }
+    unclear(&i9("new"), &evidence, "carry neither");
+}
+
 /// Proves that what lies too near to the end of a key's life is judged neither way: a pause of the machine between the
 /// two instants moves a repetition out of the verdict, and never into the wrong one.
 #[test]

@@ -22,11 +22,16 @@ struct Death {
     tries: u64,
     /// Whether a payment whose dependency died is ever finished, and under which key.
     revives: Option<&'static str>,
+    /// What its tries are answered when it is not, and how it was answered first.
+    stays: (Got, Got),
+    /// Whether those tries call the dependency.
+    calls: bool,
 }
 
 impl Default for Death {
     fn default() -> Self {
-        Self { leased: SOUND, tries: 12, revives: Some("bank-dying") }
+        let stays = (Got::new(502, "unknown"), Got::new(409, "in flight"));
+        Self { leased: SOUND, tries: 12, revives: Some("bank-dying"), stays, calls: false }
     }
 }
 
@@ -63,13 +68,19 @@ fn restart(death: &Death) -> Evidence {
     }
     let (from, trace, sent) = (stage.now, stage.trace(), stage.now);
     stage.call(trace, "bank-dying", 100, Some(503));
-    stage.outcome("dying/lost", &Ask::new("dying", 100), trace, sent, Some(Got::new(502, "unknown")));
+    stage.outcome("dying/lost", &Ask::new("dying", 100), trace, sent, Some(death.stays.0.clone()));
     stage.fault("response/reset", from, 1);
     match death.revives {
         Some(downstream) => pay(&mut stage, "revived/1", "dying", downstream),
         None => {
-            let (trace, sent) = (stage.trace(), stage.now);
-            stage.outcome("revived/1", &Ask::new("dying", 100), trace, sent, Some(Got::new(409, "in flight")));
+            for n in 1..=2 {
+                let (trace, sent) = (stage.trace(), stage.now);
+                if death.calls {
+                    stage.call(trace, "bank-dying", 100, None);
+                }
+                let step = format!("revived/{n}");
+                stage.outcome(&step, &Ask::new("dying", 100), trace, sent, Some(death.stays.1.clone()));
+            }
         }
     }
     stage.finish()
@@ -102,4 +113,29 @@ fn a_payment_outlives_its_dependency() {
     unclear(&i6(), &unfired, "struck 0 times");
     let all = idempotency::survives_crash(&policy(r#""memo": "all""#), LINK);
     passes(&all, &restart(&Death { revives: None, ..Death::default() }));
+}
+
+/// Proves that a first failure which its key gets for ever is what a promised memo says, and where none is promised neither
+/// a failure nor a pass; that `in flight` for ever, and a failure after a call of its own, are no memory.
+#[test]
+fn a_failure_that_is_remembered_needs_a_promise() {
+    let unknown = || Got::new(502, "unknown");
+    let death =
+        |first: Got, again: Got, calls| Death { revives: None, stays: (first, again), calls, ..Death::default() };
+    let kept = restart(&death(unknown(), unknown(), false));
+    unclear(&i6(), &kept, "is not promised");
+    for (memo, remembers) in [("all", true), ("2xx+4xx", false), ("2xx", false)] {
+        let check = idempotency::survives_crash(&policy(&format!(r#""memo": "{memo}""#)), LINK);
+        if remembers {
+            passes(&check, &kept);
+        } else {
+            fails(&check, &kept, None);
+        }
+    }
+    let refusal = || Got::new(402, "declined");
+    let refusals = idempotency::survives_crash(&policy(r#""memo": "2xx+4xx""#), LINK);
+    passes(&refusals, &restart(&death(refusal(), refusal(), false)));
+    let in_flight = || Got::new(409, "in flight");
+    fails(&i6(), &restart(&death(in_flight(), in_flight(), false)), None);
+    fails(&i6(), &restart(&death(unknown(), unknown(), true)), None);
 }

@@ -56,7 +56,8 @@ pub const I3: &CheckInfo = &CheckInfo {
         calls that reached the proxy for it",
     rule: "the same status, content type and bytes; the marker on replays and only there; no call to the dependency",
     false_alarm: "none: replies are compared byte by byte",
-    inconclusive: "no key was repeated after a success; no call was seen on the link",
+    inconclusive: "no key was repeated after a success, or a repetition has no answer; calls that join to no request, or no \
+        call at all on the link",
     bug_classes: &[
         "the reply is rendered again from the row and differs in a field or in its order",
         "a replay is answered with 200 where the original was 201",
@@ -77,8 +78,10 @@ pub const I4: &CheckInfo = &CheckInfo {
     rule: "the declared status as problem details; no call to the dependency; the original's effect unchanged. The same \
         payload spelt otherwise is a success by a `canonical` fingerprint, and another payload by `bytes`",
     false_alarm: "none: answers and calls are counted",
-    inconclusive: "the known key's first payment did not succeed, so that there is nothing to mismatch; no call was \
-        seen on the link; the ledger was not read afterwards",
+    inconclusive: "the status is not promised; the known key's first payment did not succeed, so that there is nothing to \
+        mismatch; a request has no answer; calls that join to no request, or no call at all on the link; the ledger was \
+        not read after the last request, or the bank kept no journal; where a fingerprint is declared, a payload that was \
+        not spelt otherwise or not sent so at all",
     bug_classes: &[
         "the key alone is looked up: a different payment gets the first one's confirmation",
         "the changed payload overwrites the stored one",
@@ -96,7 +99,8 @@ pub const I5: &CheckInfo = &CheckInfo {
     measure: "the answer to keyless requests, and calls and effects that they caused",
     rule: "the declared status as problem details; no call to the dependency; no effect",
     false_alarm: "none: answers and calls are counted",
-    inconclusive: "no keyless request was answered; no call was seen on the link; the ledger was not read afterwards",
+    inconclusive: "the status is not promised; a keyless request has no answer; calls that join to no request, or no call \
+        at all on the link; the ledger was not read after the last request, or the bank kept no journal",
     bug_classes: &[
         "a missing key is treated as the empty key, and all keyless payments are one",
         "the service makes up a key, so that the client's retry is a second payment",
@@ -117,7 +121,10 @@ pub const I6: &CheckInfo = &CheckInfo {
     rule: "every key reaches a success within its tries, with exactly one effect; none stays `in flight` for ever, or \
         for longer than the declared lease",
     false_alarm: "none: answers and effects are counted, and the lease begins before the kill at the latest",
-    inconclusive: "the service was not killed while a payment was held, or did not come up again",
+    inconclusive: "the service was not killed while a payment was held, or did not come up again; nobody asked again after \
+        the lease; no memo is promised and a key under which the dependency died gets its first failure for ever; a fault \
+        that struck less often than planned; attempts, rows or charges that join to no request; the ledger was not read \
+        after the last request, or the bank kept no journal",
     bug_classes: &[
         "an `in progress` mark without an owner or a lease: the key answers 409 for ever",
         "recovery charges again because the charge was made before the row",

@@ -14,7 +14,8 @@ pub const I7: &CheckInfo = &CheckInfo {
         and without a call; after one that is not remembered the repetition calls the dependency. Successes are for I3",
     false_alarm: "none: answers and calls are counted",
     inconclusive: "no failure reached the client, or none of a class that the policy treats apart; a repetition without \
-        an answer; a fault that struck less often than planned",
+        an answer; a fault that struck less often than planned; calls that join to no request, or no call at all on the \
+        link",
     bug_classes: &[
         "a failure that should be remembered is not: the client is told no, asks again, and the payment goes through",
         "a failure is remembered against the policy: the key answers with a passing error for ever",
@@ -33,7 +34,8 @@ pub const I8: &CheckInfo = &CheckInfo {
     rule: "the second caller is answered for its own payment: a success with a call of its own, no replay of the \
         other's answer, no conflict, no mismatch; one effect for each caller; no repetition gets the other caller's answer",
     false_alarm: "none: answers, calls and effects are counted",
-    inconclusive: "the first caller's payment did not succeed, or a request has no answer",
+    inconclusive: "the first caller's payment did not succeed, or a request has no answer; calls that join to no request, \
+        or no call at all on the link; the ledger was not read after the last request, or the bank kept no journal",
     bug_classes: &[
         "keys of all callers share one table: a caller is handed the confirmation of another one's payment",
         "keys of all callers share one table: a caller's key is refused because another one used it",
@@ -52,7 +54,8 @@ pub const I9: &CheckInfo = &CheckInfo {
     rule: "a repetition that ended within the declared life of its key has no new effect; one that \
         was sent after it is a new payment where the contract says `new`, and has no effect where it does not",
     false_alarm: "none: what lies between both bounds is not judged, so that no pause of the machine matters",
-    inconclusive: "the originals did not succeed; no repetition was surely within the life of its key, or none surely after it",
+    inconclusive: "the originals did not succeed; no repetition was surely within the life of its key, or none surely after \
+        it; calls that join to no request, or no call at all on the link",
     bug_classes: &[
         "keys are forgotten before their time, and a late retry is a second payment",
         "keys are never forgotten, although the contract lets clients use them again",

@@ -25,8 +25,9 @@ pub(super) const NEW_KEY: &str = I6.bug_classes[2];
 ///   kill; the keys of `dying/<fate>`, under which the dependency died, are answered with success in `revived/<n>`; every
 ///   key has exactly one settled row and one charge.
 /// - *False alarms*: none, answers and effects are counted; the last renewal of a lease comes before the kill.
-/// - *Inconclusive*: nothing was held, the service answered before it was killed, or it did not come up again; the ledger
-///   was not read afterwards, or the bank kept no journal.
+/// - *Inconclusive*: nothing was held, the service answered before it was killed, or it did not come up again; no memo is
+///   promised, and a key under which the dependency died gets its first failure again and again; attempts, rows or charges
+///   that join to no request; the ledger was not read afterwards, or the bank kept no journal.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};

@@ -7,7 +7,9 @@ use super::refusal::calls_during;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I9;
-use crate::checks::support::{Case, Request, Tally, ms, note_unjoined, outcome_line, requests, strays_among};
+use crate::checks::support::{
+    Case, Request, Tally, ms, note_blind, note_unjoined, outcome_line, requests, strays_among,
+};
 use crate::evidence::{Attempt, BankEntry, Evidence, Outcome};
 use crate::promise::{AfterTtl, IdempotencyPolicy};
 
@@ -22,7 +24,8 @@ const UNDECLARED: &str = I9.bug_classes[2];
 ///   key and has no charge of its own. One that was *sent* after the first answer plus the declared time and the noise bound makes a call of its own
 ///   where the contract says `new`, and makes none where it does not.
 /// - *False alarms*: none. Whatever lies between both bounds is not judged, so that a pause of the machine changes nothing.
-/// - *Inconclusive*: originals without a success; no repetition surely within, or none surely after; no time is promised.
+/// - *Inconclusive*: originals without a success; no repetition surely within, or none surely after; calls that join to no
+///   request; no call at all was seen on the link; no time is promised.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -66,10 +69,16 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
         return case.did_not_run("`first`, `within`, `late` and `expired`");
     }
     let mut tally = Tally::default();
+    // On a link where nothing is seen, a call that is missing is no key that is still known.
+    if !note_blind(&books.joined, &mut tally) {
+        return case.conclude(tally, String::new());
+    }
     let eps = Duration::from_nanos(evidence.header.eps_ns);
     let (mut early, mut later, mut between) = (0, 0, 0);
     for request in &repeats {
         let Some(first) = original(request, &mut tally) else { continue };
+        // A call that nobody can name may be the one that is missing.
+        let strays = strays_among(&books.joined, std::iter::once(request.outcome)).len();
         match age(first, request.outcome, ttl, eps) {
             Age::Within => {
                 early += 1;
@@ -77,11 +86,11 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
             }
             Age::After => {
                 later += 1;
-                expired(request, first, policy.after_ttl, &mut tally);
+                expired((request, strays), first, policy.after_ttl, &mut tally);
             }
             Age::Between => between += 1,
         }
-        note_unjoined(strays_among(&books.joined, std::iter::once(request.outcome)).len(), &mut tally);
+        note_unjoined(strays, &mut tally);
     }
     tally.judged = early + later;
     tally.count("repetitions within the life of their key", early);
@@ -142,12 +151,13 @@ fn known(request: &Request<'_, '_>, first: &Outcome, ttl: Duration, tally: &mut 
     }
 }
 
-fn expired(request: &Request<'_, '_>, first: &Outcome, after: AfterTtl, tally: &mut Tally) {
+fn expired((request, strays): (&Request<'_, '_>, usize), first: &Outcome, after: AfterTtl, tally: &mut Tally) {
     let (again, name) = (request.outcome, request.name());
     let old = ms(again.sent.since(first.ended));
     let calls = calls_during(request);
     let mut lines = vec![outcome_line(first, "the original"), outcome_line(again, &format!("{old} later at least"))];
     match after {
+        AfterTtl::New if calls.is_empty() && strays > 0 => {}
         AfterTtl::New if calls.is_empty() => {
             tally.breach(NEVER, format!("the key {name} was {old} old at least and is still not forgotten"), lines);
         }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::books::{Books, told_success};
 use super::crash::{NEW_KEY, is_new_key, one_effect};
+use super::replay::difference;
 use crate::checks::catalogue::I6;
 use crate::checks::support::{Request, Tally, attempt_line, ms, outcome_line, requests, unfired};
 use crate::evidence::{At, Evidence, Outcome};
@@ -46,6 +47,38 @@ pub(super) fn overdue(
     }
 }
 
+/// A payment that no try finished once its dependency was back.
+fn unfinished(request: &Request<'_, '_>, tries: &[&Outcome], policy: &IdempotencyPolicy, tally: &mut Tally) {
+    let (name, n) = (request.name(), tries.len());
+    if answers_from_memory(request, tries, policy.in_flight) {
+        let status = request.outcome.status().unwrap_or_default();
+        match policy.memo {
+            // It gives this answer for ever, by promise.
+            Some(memo) if memo.remembers(status) => return,
+            Some(_) => {}
+            None => {
+                let what = format!(
+                    "the dependency died under {name}, and {n} tries got the first answer again, {status}: whether a key \
+                     remembers a failure is not promised"
+                );
+                tally.gap(what, "promise which answers a key remembers: promises.idempotency.memo in the contract");
+                return;
+            }
+        }
+    }
+    let what = format!("the dependency died under {name}, which is not finished after {n} tries");
+    tally.breach("", what, tries.iter().map(|o| outcome_line(o, "")).collect());
+}
+
+/// Whether the failure that a payment met first is given again to its key and nothing else: the same answer to each try, none
+/// of which called the dependency. `In flight` is no answer to remember.
+fn answers_from_memory(request: &Request<'_, '_>, tries: &[&Outcome], in_flight: u16) -> bool {
+    let Some(first) = request.outcome.reply().filter(|r| r.status != in_flight) else { return false };
+    let again = |o: &&Outcome| o.reply().is_none_or(|r| difference(first, r).is_none());
+    let asked = |o: &&Outcome| request.payment.attempts.iter().any(|a| (o.sent..=o.ended).contains(&a.arrived));
+    tries.iter().all(again) && !tries.iter().any(asked)
+}
+
 /// Payments during which the dependency died, in the steps `dying/<fate>`, and their keys in `revived/<n>`.
 pub(super) fn dependency_died(
     evidence: &Evidence,
@@ -72,8 +105,7 @@ pub(super) fn dependency_died(
             continue;
         }
         if !tries.iter().any(|o| told_success(o)) {
-            let what = format!("the dependency died under {name}, which is not finished after {} tries", tries.len());
-            tally.breach("", what, tries.iter().map(|o| outcome_line(o, "")).collect());
+            unfinished(request, &tries, policy, tally);
         }
         if let Some(renamed) = payment.attempts.iter().find(|a| is_new_key(payment, a.key.as_deref())) {
             let what = format!("the dependency died under {name}, which was called under another key afterwards");

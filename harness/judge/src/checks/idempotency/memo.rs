@@ -6,7 +6,9 @@ use super::replay::difference;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I7;
-use crate::checks::support::{Case, Request, Tally, note_unjoined, outcome_line, requests, strays_among, unfired};
+use crate::checks::support::{
+    Case, Request, Tally, note_blind, note_unjoined, outcome_line, requests, strays_among, unfired,
+};
 use crate::evidence::{Evidence, Joined, Outcome};
 use crate::promise::{IdempotencyPolicy, Memo};
 
@@ -22,7 +24,8 @@ const ALTERED: &str = I7.bug_classes[2];
 ///   type and bytes and without a call. After one that is not remembered the repetition makes a call of its own.
 /// - *False alarms*: none, answers and calls are counted.
 /// - *Inconclusive*: no failure reached the client, or none of a class that the policy treats apart; a request without an
-///   answer; a fault struck less often than planned; no policy is promised.
+///   answer; a fault struck less often than planned; calls that join to no request; no call at all was seen on the link;
+///   no policy is promised.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -57,6 +60,10 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
         return case.did_not_run("`first` and `again`");
     }
     let mut tally = Tally::default();
+    // On a link where nothing is seen, a call that is missing is no failure that was kept.
+    if !note_blind(&joined, &mut tally) {
+        return case.conclude(tally, String::new());
+    }
     let mut seen = Seen::default();
     for request in &repeats {
         if let Some(first) = first_answer(request, policy, &mut tally) {

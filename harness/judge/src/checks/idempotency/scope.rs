@@ -8,7 +8,7 @@ use super::replay::difference;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I8;
-use crate::checks::support::{Case, Request, Tally, note_unjoined, outcome_line, requests, strays_among};
+use crate::checks::support::{Case, Request, Tally, note_blind, note_unjoined, outcome_line, requests, strays_among};
 use crate::evidence::{Evidence, Outcome, Payment};
 use crate::promise::IdempotencyPolicy;
 
@@ -23,8 +23,8 @@ const BARE_KEY: &str = I8.bug_classes[2];
 /// - *Test*: each request of `other` is a success with a call of its own, not marked as a replay; as many settled rows and
 ///   charges as callers were told success; no request of `again` gets the other caller's answer.
 /// - *False alarms*: none, answers, calls and effects are counted.
-/// - *Inconclusive*: the first caller had no success; a request has no answer; calls that join to no request; the ledger was
-///   not read.
+/// - *Inconclusive*: the first caller had no success; a request has no answer; calls that join to no request; no call at
+///   all was seen on the link; the ledger was not read, or the bank kept no journal.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -53,6 +53,10 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
         return case.did_not_run("`first`, `other` and `again`");
     }
     let mut tally = Tally::default();
+    // On a link where nothing is seen, a call that is missing is no answer out of another one's store.
+    if !note_blind(&books.joined, &mut tally) {
+        return case.conclude(tally, String::new());
+    }
     for request in &others {
         other_caller(request, policy, &books, &mut tally);
     }
