@@ -124,6 +124,17 @@ fn the_other_direction_is_judged_too() {
 fn too_little_is_inconclusive() {
     let mut unfired = run(Kind::Sound, 5);
     unfired.faults[0].fired = 2;
+    // Its dependency failed too seldom; a last call was answered from a cache, and no breaker stood in its way.
+    let mut cached = run(Kind::Sound, 5);
+    let last = cached.outcomes_of("struck").last().map(|o| (o.seq, o.sent)).expect("five calls");
+    cached.attempts.retain(|a| a.link != "rates" || a.arrived < last.1 || a.fault.is_none());
+    for outcome in cached.outcomes.iter_mut().filter(|o| o.seq == last.0) {
+        if let judge::evidence::Answer::Reply(reply) = &mut outcome.answer {
+            reply.status = 200;
+        }
+    }
+    let mut unpaid = run(Kind::Sound, 5);
+    unpaid.outcomes.retain(|o| o.step != "payments/rates");
     for (evidence, word) in [
         (Stage::new("breaker-isolation", "payments").e, "did not run"),
         (run(Kind::Caches, 5), "no breaker was asked"),
@@ -132,6 +143,8 @@ fn too_little_is_inconclusive() {
         (run(Kind::Stuck, 5), "had not recovered"),
         (run(Kind::Sound, 4), "failed 4 times"),
         (unfired, "struck 2 times of 5"),
+        (cached, "failed 4 times"),
+        (unpaid, "no payment was asked for"),
     ] {
         let finding = judged(&evidence);
         assert_eq!(finding.ruling, Ruling::Inconclusive, "{word}: {finding:#?}");

@@ -20,7 +20,7 @@ const RERUN: &str = "run the scenario `breaker-isolation` again, to its end";
 /// - *Test*: each of them succeeds, and is not degraded.
 /// - *False alarms*: none, outcomes are counted.
 /// - *Inconclusive*: the breaker was not seen open on both sides, the route did not work without any fault, its
-///   dependency failed less often than the threshold, a fault that struck less often than planned.
+///   dependency failed less often than the threshold, no payment after that, a fault that struck less often than planned.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -100,10 +100,14 @@ fn after_its_own(evidence: &Evidence, policy: &BreakerPolicy, link: &str, beside
     }
     let (struck, calls) = (step("struck"), step("payments"));
     let failed = struck.iter().flat_map(|o| arrivals(evidence, &beside.link, o)).filter(|a| a.fault.is_some()).count();
-    let rejected = struck.iter().any(|o| arrivals(evidence, &beside.link, o).is_empty());
+    // An answer from a cache calls nobody either: only a failure without a call is a breaker that opened early.
+    let rejected = struck.iter().any(|o| !o.succeeded() && arrivals(evidence, &beside.link, o).is_empty());
     if failed < policy.threshold as usize && !rejected {
         let what = format!("{} failed {failed} times, and a breaker opens after {}", beside.link, policy.threshold);
         return tally.gap(what, RERUN);
+    }
+    if calls.is_empty() {
+        return tally.gap(format!("no payment was asked for after {} had failed", beside.link), RERUN);
     }
     tally.judged += calls.len();
     failures(evidence, &calls, link, ("the payment", &format!("{} had failed {failed} times", beside.link)), tally);
