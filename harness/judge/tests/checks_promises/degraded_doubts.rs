@@ -77,3 +77,22 @@ fn nameless_calls_may_be_about_any_payment() {
     passes(&g2(), &evidence);
     assert_ne!(g3().judge(&evidence).ruling, Ruling::Fail);
 }
+
+/// Proves that an age beyond all measure is an age like any other: too old, and no panic when the next one is held against
+/// it a day later.
+#[test]
+fn an_age_beyond_all_measure_is_too_old() {
+    let mut evidence = played(Defect::TooOldAndSaysSo);
+    for outcome in evidence.outcomes.iter_mut().filter(|o| o.step.starts_with("outage/")) {
+        if let judge::evidence::Answer::Reply(reply) = &mut outcome.answer {
+            // All but as long as a duration can hold, in milliseconds.
+            reply.age = reply.age.take().map(|_| "18446744073709540000000".to_owned());
+        }
+        let day = 86_400_000 * MS;
+        if outcome.step == "outage/old" {
+            (outcome.sent, outcome.ended) = (At(outcome.sent.0 + day), At(outcome.ended.0 + day));
+        }
+    }
+    assert_eq!(g2().judge(&evidence).ruling, Ruling::Fail);
+    assert_ne!(g3().judge(&evidence).ruling, Ruling::Pass);
+}

@@ -61,6 +61,25 @@ fn a_limit_shortens_what_is_honoured() {
     fails(&short, &play(Reads::Rightly), 2);
 }
 
+/// Proves that a value beyond all measure is one that is too long, whatever is to be added to it.
+#[test]
+fn a_wait_beyond_all_measure_is_too_long() {
+    let mut evidence = play(Reads::Rightly);
+    for attempt in &mut evidence.attempts {
+        let told = attempt.reply.retry_after.as_mut().filter(|t| *t == "86400");
+        told.into_iter().for_each(|t| *t = u64::MAX.to_string());
+    }
+    for jitter in [OnTop::Law, OnTop::UpTo(Duration::from_secs(2))] {
+        for limit in [None, Some(Duration::from_secs(2))] {
+            let promised = RetryAfterPolicy { jitter, limit };
+            let noise = Noise { eps: Duration::from_millis(1_500) };
+            let finding = retry::retry_after_is_honoured(&policy(), &promised, "bank", noise).judge(&evidence);
+            let told = |l: &&String| l.contains(&u64::MAX.to_string()) && l.contains("none, at once");
+            assert_eq!(finding.exhibit.iter().filter(told).count(), 2, "{finding:#?}");
+        }
+    }
+}
+
 /// Proves that too little or too noisy evidence never passes, and that a pause does not acquit what came too early.
 #[test]
 fn doubts() {

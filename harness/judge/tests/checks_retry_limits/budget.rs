@@ -86,6 +86,29 @@ fn doubts() {
     is_unclear(&check(&GRPC), &Evidence::new(kept.header), "did not run");
 }
 
+/// Proves that attempts which join to no request starve nobody: each may be the retry that is missing, the success that a
+/// budget was filled by, or one of those that were under way.
+#[test]
+fn nameless_attempts_starve_nobody() {
+    for budget in [GRPC, RATIO, BY_SUCCESS, SHARE, QUOTA] {
+        let kept = play(budget, Keeps::Rightly);
+        let mut nameless = kept.clone();
+        let retries = nameless.attempts.iter_mut().filter(|a| a.ordinal > 1);
+        retries.step_by(2).for_each(|a| (a.key, a.context) = (None, None));
+        is_unclear(&check(&budget), &nameless, "carry neither");
+        let mut half = kept;
+        half.attempts
+            .iter_mut()
+            .filter(|a| a.reply.status == Some(201))
+            .for_each(|a| (a.key, a.context) = (None, None));
+        is_unclear(&check(&budget), &half, "carry neither");
+    }
+    // What is too much whatever they are stays too much.
+    let mut none = play(GRPC, Keeps::None);
+    none.attempts.iter_mut().filter(|a| a.reply.status == Some(201)).for_each(|a| (a.key, a.context) = (None, None));
+    fails(&check(&GRPC), &none, 1);
+}
+
 /// Proves that policies are read from the texts of a contract, defaults of the AWS SDKs included, and nothing unknown is.
 #[test]
 fn contracts_say_it_in_words() {

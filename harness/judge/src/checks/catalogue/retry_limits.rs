@@ -62,7 +62,8 @@ pub const R10: &CheckInfo = &CheckInfo {
         moved the budget",
     rule: "over every window of time no more retries than the model allows, and one; no payment given up while the \
         least that the budget can have held was enough for one retry more than its own",
-    false_alarm: "none: both bounds hold for every order of events within the noise bound",
+    false_alarm: "none: both bounds hold for every order of events within the noise bound, and no payment counts as given up \
+        beside attempts that join to no request",
     inconclusive: "the budget was never exhausted, or no retry was made; a payment without an outcome; attempts that join \
         to no request",
     bug_classes: &[

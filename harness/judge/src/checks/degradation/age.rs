@@ -80,7 +80,7 @@ fn judge(evidence: &Evidence, policy: &DegradationPolicy, link: &str) -> Finding
                     format!("the answer for {name} is {} old at least, at most {} promised", ms(least), ms(bound));
                 tally.breach(UNBOUNDED, what, vec![seen.line(&remark)]);
             }
-            Some(Some(age)) if age + policy.age_unit.granule() < least => {
+            Some(Some(age)) if age.saturating_add(policy.age_unit.granule()) < least => {
                 let what =
                     format!("the answer for {name} says that it is {} old, and is {} at least", ms(age), ms(least));
                 tally.breach(FROM_SERVING, what, vec![seen.line(&remark)]);

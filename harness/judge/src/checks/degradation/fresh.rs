@@ -119,13 +119,14 @@ fn rejuvenated(view: &View<'_>, policy: &DegradationPolicy, tally: &mut Tally) {
     for (i, (seen, age)) in aged.iter().enumerate() {
         let (name, sent) = (seen.request.name(), seen.outcome().sent);
         let earlier = aged[..i].iter().filter(|(e, _)| e.request.name() == name && e.outcome().ended <= sent);
-        let Some((before, told)) = earlier.max_by_key(|(e, told)| *told + sent.since(e.outcome().ended)) else {
+        let Some((before, told)) = earlier.max_by_key(|(e, told)| told.saturating_add(sent.since(e.outcome().ended)))
+        else {
             continue;
         };
         // A call that succeeded after that answer was sent may have renewed what is kept.
         let renewed = view.learned(seen, seen.outcome().ended).is_some_and(|at| at > before.outcome().sent);
-        let expected = *told + sent.since(before.outcome().ended);
-        if !renewed && *age + 2 * policy.age_unit.granule() < expected {
+        let expected = told.saturating_add(sent.since(before.outcome().ended));
+        if !renewed && age.saturating_add(2 * policy.age_unit.granule()) < expected {
             let what =
                 format!("{name} told an age of {} where its earlier answer had grown to {}", ms(*age), ms(expected));
             tally.breach(

@@ -97,9 +97,10 @@ impl Due {
         };
         let left = |deadline: Duration| (sent + deadline).since(ended);
         let limit = after.limit.filter(|_| told != Told::Unusable);
-        let too_long = policy.deadline.is_some_and(|d| asked > left(d) + eps) || limit.is_some_and(|l| asked > l + eps);
-        let usable = policy.usable_deadline().is_none_or(|d| asked.saturating_add(most) + eps < left(d));
-        let allowed = usable && limit.is_none_or(|l| asked + eps < l);
+        let too_long = policy.deadline.is_some_and(|d| asked > left(d).saturating_add(eps))
+            || limit.is_some_and(|l| asked > l.saturating_add(eps));
+        let usable = policy.usable_deadline().is_none_or(|d| asked.saturating_add(most).saturating_add(eps) < left(d));
+        let allowed = usable && limit.is_none_or(|l| asked.saturating_add(eps) < l);
         let retried = match (too_long, allowed) {
             (true, _) => Some(false),
             (_, true) => Some(true),

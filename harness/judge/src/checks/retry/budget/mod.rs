@@ -27,7 +27,8 @@ const STARVES: &str = R10.bug_classes[2];
 ///   of a whole `ttl`. Share of the active: at every instant, by the attempts that may have been open.
 /// - *Test, never too few*: no payment is given up after a failure that is retried, with attempts to go, while the least
 ///   that the budget can have held, less one, was enough.
-/// - *False alarms*: none. Both bounds hold for every order of events within the noise bound.
+/// - *False alarms*: none. Both bounds hold for every order of events within the noise bound. An attempt that joins to no
+///   request is taken for whatever would have filled the budget, and no payment is called starved beside one.
 /// - *Inconclusive*: the budget was never exhausted, or no retry was made; a payment without an outcome; attempts that join
 ///   to no request.
 ///
@@ -64,8 +65,8 @@ fn judge(evidence: &Evidence, (policy, budget): (&RetryPolicy, &BudgetPolicy), l
         let what = format!("for {blurred} requests nobody can say which attempts were theirs");
         tally.gap(what, "pass the trace context of the client on to the dependency");
     }
-    note_unjoined(strays_among(&joined, asked.iter().map(|r| r.outcome)).len(), &mut tally);
-    let record = Record::of(&asked, policy, noise.eps);
+    let loose = note_unjoined(strays_among(&joined, asked.iter().map(|r| r.outcome)).len(), &mut tally);
+    let record = Record::of(&asked, &joined, policy, noise.eps);
     if record.without_outcome > 0 {
         let what = format!(
             "{} payments have no outcome, so nobody knows whether they were to be retried",
@@ -82,7 +83,10 @@ fn judge(evidence: &Evidence, (policy, budget): (&RetryPolicy, &BudgetPolicy), l
         let class = if record.denials.is_empty() { NONE } else { TOO_WIDE };
         tally.breach(class, excess.what, excess.retries.iter().rev().take(10).rev().map(|r| retry_line(r)).collect());
     }
-    let starved: Vec<_> = record.denials.iter().filter(|d| lower::has_room(&record, budget, d, noise.eps)).collect();
+    // A retry that nobody can name may be the one that is missing, and have emptied the budget as well.
+    let nameless = loose || blurred > 0;
+    let has_room = |d: &&Denial<'_, '_>| !nameless && lower::has_room(&record, budget, d, noise.eps);
+    let starved: Vec<_> = record.denials.iter().filter(has_room).collect();
     if let Some(first) = starved.first() {
         let what = format!(
             "{} of {} payments were given up while the budget had room, the first one after {} of {} attempts",

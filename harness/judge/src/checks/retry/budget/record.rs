@@ -1,9 +1,11 @@
 //! What moves a budget, with the stretch of time in which each movement happened.
 
+use std::collections::HashSet;
+use std::ptr;
 use std::time::Duration;
 
 use crate::checks::support::{Request, failed, failure, succeeded};
-use crate::evidence::{At, Attempt};
+use crate::evidence::{At, Attempt, Joined};
 use crate::promise::{Failure, RetryPolicy};
 
 /// A retry that was made: it took from the budget between the failure and its own arrival.
@@ -68,15 +70,32 @@ pub(super) struct Record<'j, 'a> {
 }
 
 impl<'j, 'a> Record<'j, 'a> {
-    pub fn of(asked: &'j [Request<'j, 'a>], policy: &RetryPolicy, eps: Duration) -> Self {
+    pub fn of(asked: &'j [Request<'j, 'a>], joined: &Joined<'a>, policy: &RetryPolicy, eps: Duration) -> Self {
         let mut record = Self::default();
         asked.iter().for_each(|r| record.request(r, policy, eps));
+        record.nameless(asked, joined);
         record.retries.sort_by_key(|r| (r.to(), r.from()));
         record.denials.sort_by_key(Denial::at);
         record.successes.sort_by_key(|s| s.at);
         record.failures.sort_unstable();
         record.begun.sort_unstable();
         record
+    }
+
+    /// Attempts of no request: each may be the first of a payment, and each success one that fills the budget. They are no
+    /// retries, and what follows from a retry that was not made is not to be concluded beside them.
+    fn nameless(&mut self, asked: &[Request<'_, '_>], joined: &Joined<'_>) {
+        let named: HashSet<*const Attempt> =
+            asked.iter().flat_map(|r| &r.attempts).map(|a| ptr::from_ref(*a)).collect();
+        let all = joined.payments.iter().flat_map(|p| &p.attempts).chain(&joined.orphan_attempts);
+        for attempt in all.filter(|a| !named.contains(&ptr::from_ref(**a))) {
+            self.begun.push(attempt.arrived);
+            self.live.push((attempt.arrived, attempt.reply.ended));
+            if succeeded(attempt) {
+                // What ends a retry of a time-out gives the most back.
+                self.successes.push(Success { at: attempt.reply.ended, retried: Some(true) });
+            }
+        }
     }
 
     fn request(&mut self, r: &'j Request<'j, 'a>, policy: &RetryPolicy, eps: Duration) {
