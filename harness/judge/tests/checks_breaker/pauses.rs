@@ -9,7 +9,8 @@ use judge::promise::{BreakerPolicy, Noise};
 use crate::late::crowded;
 use crate::machine::Defect;
 use crate::scenarios::{open_it, times};
-use crate::stage::{Bank, EPS_MS, MS, Stage, part};
+use crate::stage::{Bank, EPS_MS, Stage, part};
+use crate::support::MS;
 use crate::{policy, windowed};
 
 const FAILING: Bank = Bank::Status(500);

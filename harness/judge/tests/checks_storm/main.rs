@@ -7,6 +7,5 @@ mod recovery;
 mod replay;
 mod stage;
 
-#[expect(dead_code, reason = "each suite uses the records that its stage writes")]
 #[path = "../support/mod.rs"]
 mod support;
