@@ -2,4 +2,5 @@
 
 mod page;
 mod samples;
+mod shapes;
 mod versions;

@@ -50,7 +50,7 @@ fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 }
 
 /// The paths of each kind of record among the samples.
-fn fields(full: bool) -> BTreeMap<String, BTreeSet<String>> {
+pub fn fields(full: bool) -> BTreeMap<String, BTreeSet<String>> {
     let mut kinds: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for record in records(full) {
         let Value::Object(record) = serde_json::to_value(record).expect("JSON") else {
@@ -99,11 +99,9 @@ fn word_of(word: &impl Serialize) -> String {
     serde_json::to_value(word).expect("JSON").as_str().expect("a word").to_owned()
 }
 
-/// Proves that the page has every word of every enumeration, in the section of the record that says it.
-#[test]
-fn the_page_has_every_word() {
-    let page = page();
-    let enumerations = [
+/// Every enumeration: the kind of record that says it, and its words.
+pub fn enumerations() -> Vec<(&'static str, Vec<String>)> {
+    vec![
         ("attempt", words!(End: Replied, Reset, Cut, ClientLeft, UpstreamFailed, Unfinished, Malformed)),
         ("connection", words!(ConnectionEnd: ByClient, ByUpstream, CutByFault, ResetByFault, ByShutdown)),
         ("bank", words!(BankEntryKind: Arrival, Charge, Reply)),
@@ -113,8 +111,14 @@ fn the_page_has_every_word() {
         ("edge", words!(FaultKind: Rule, Toxic)),
         ("note", words!(NoteWeight: Info, Spoils)),
         ("outcome", ["reply", "failed", "timed_out", "left"].map(str::to_owned).to_vec()),
-    ];
-    for (kind, words) in enumerations {
+    ]
+}
+
+/// Proves that the page has every word of every enumeration, in the section of the record that says it.
+#[test]
+fn the_page_has_every_word() {
+    let page = page();
+    for (kind, words) in enumerations() {
         let section = section(&page, kind);
         for word in words {
             assert!(section.contains(&format!("`{word}`")), "### {kind} does not say `{word}`");

@@ -28,19 +28,27 @@ fn older_shapes_are_read() {
     let files = older();
     assert_eq!(
         files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
-        ["1.0-before-copies", "1.0-first", "1.0-last"]
+        ["1.0-before-copies", "1.0-first", "1.0-last", "1.1-last"]
     );
     for (name, bytes) in files {
+        let (last, minor) = (name.ends_with("-last"), u32::from(name.starts_with("1.1")));
         let evidence = read(bytes.as_slice()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(evidence.sealed && evidence.spoiling_notes().next().is_none(), "{name}");
         let (tolerant, report) = read_tolerant(bytes.as_slice()).expect("readable");
-        assert_eq!((&tolerant, report.minor, report.bad), (&evidence, 0, 0), "{name}");
+        assert_eq!((&tolerant, report.minor, report.bad), (&evidence, minor, 0), "{name}");
         let [attempt] = evidence.attempts.as_slice() else { panic!("{name}: one attempt") };
         assert_eq!(attempt.key.as_deref(), Some("key-1"), "{name}");
         assert_eq!(attempt.upstream.grpc_status.is_some(), name != "1.0-first", "{name}");
-        assert_eq!(attempt.upstream.copies.len(), usize::from(name == "1.0-last"), "{name}");
-        assert_eq!(attempt.scope.is_some(), name == "1.0-last", "{name}");
-        assert_eq!(evidence.edges.len(), usize::from(name == "1.0-last"), "{name}");
+        assert_eq!(attempt.upstream.copies.len(), usize::from(last), "{name}");
+        assert_eq!(attempt.scope.is_some(), last, "{name}");
+        assert_eq!(evidence.edges.len(), if last { 1 + minor as usize } else { 0 }, "{name}");
+        let [outcome] = evidence.outcomes.as_slice() else { panic!("{name}: one outcome") };
+        let reply = outcome.reply().expect("a reply");
+        let told = [&outcome.caller, &outcome.route, &reply.age, &reply.word].map(Option::is_some);
+        assert_eq!((told, outcome.replica.is_some()), ([minor == 1; 4], minor == 1), "{name}");
+        assert_eq!(evidence.bank[0].link.is_some(), minor == 1, "{name}");
+        assert_eq!(evidence.breakers[0].from.is_some(), minor == 1, "{name}");
+        assert_eq!(evidence.disk_max_ns(), None, "{name}: the disk was not watched then");
         let mut again = Vec::new();
         write(&evidence, &mut again).expect("memory");
         assert_eq!(read(again.as_slice()).expect("sealed"), evidence, "{name}");
@@ -84,7 +92,8 @@ fn a_newer_minor_is_read_and_spoils() {
     assert!(evidence.step("x").is_some() && evidence.canary.len() == 1, "what is known of them is kept");
     let note = evidence.spoiling_notes().next().expect("a note");
     assert_eq!(note.code, "newer-records");
-    assert!(note.text.starts_with("5 records of format 1.2") && note.text.contains("audit 2"), "{}", note.text);
+    let of = format!("5 records of format {VERSION}.{}", MINOR + 1);
+    assert!(note.text.starts_with(&of) && note.text.contains("audit 2"), "{}", note.text);
     assert_eq!(read(bytes.as_slice()).expect("its seal fits"), evidence, "the strict reader says the same");
     let finding = trust::faults_fired().judge(&evidence);
     assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
