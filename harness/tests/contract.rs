@@ -79,6 +79,24 @@ fn a_value_out_of_range_names_its_field() {
         ("token_ratio = 0.2", "token_ratio = nan", "promises.retry.budget.token_ratio"),
         ("answer = \"3500ms\"", "answer = \"1h\"", "promises.timeout.answer"),
         ("spans = true", "spans = false", "telemetry.resend_count"),
+        ("attempts = 75", "attempts = 19", "promises.retry.cap_check.attempts"),
+        ("attempts = 75", "attempts = 201", "promises.retry.cap_check.attempts"),
+        ("deadline = \"15s\"", "deadline = \"7s\"", "promises.retry.cap_check.deadline"),
+        ("deadline = \"15s\"", "deadline = \"1ms\"", "promises.retry.cap_check.deadline"),
+        (", deadline = \"15s\"", "", "promises.retry.cap_check.deadline"),
+        ("cap = \"100ms\"", "cap = \"900us\"", "promises.retry.cap_check"),
+        ("cap = \"100ms\"", "cap = \"9h\"", "promises.retry.cap_check"),
+        ("cap = \"100ms\", deadline = \"15s\"", "cap = \"2s\", deadline = \"5m\"", "promises.retry.cap_check"),
+        (
+            "law = \"full\", base = \"200ms\", cap = \"5s\", factor = 2.0",
+            "law = \"fixed\", base = \"200ms\"",
+            "promises.retry.cap_check",
+        ),
+        (
+            "[408, 425, 429, 500, 502, 503, 504, \"refuse\", \"reset\", \"cut\", \"hang\", \"lost\"]",
+            "[\"refuse\", \"hang\"]",
+            "promises.retry.cap_check",
+        ),
     ] {
         assert!(GOOD.contains(good), "{good}");
         let error = error(&GOOD.replacen(good, bad, 1));

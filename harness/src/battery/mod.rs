@@ -22,9 +22,10 @@ pub use degradation::DEGRADATION;
 pub use hung::HUNG;
 pub use idempotency::{BANK_CONFLICT, DUPLICATES, KEY_EXPIRY, KEY_MEMO, KEY_SCOPE, ONE_EFFECT, RESTART};
 pub use retry::{
-    PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_REPLICAS, RETRY_RESTART,
-    RETRY_TABLE,
+    PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_CAP, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_REPLICAS,
+    RETRY_RESTART, RETRY_TABLE,
 };
+pub(crate) use retry::{longest_waits, told_at_once};
 pub use scenario::{Scenario, plan};
 pub use steady::STEADY;
 pub use storm::{OVERLOAD, RECOVERY};
@@ -33,6 +34,7 @@ pub use topology::{AMPLIFICATION, BREAKER_ISOLATION, BULKHEAD};
 /// Every scenario, longest first: started in this order they overlap best.
 pub static SCENARIOS: &[&Scenario] = &[
     &RECOVERY,
+    &RETRY_CAP,
     &RETRY_LAW,
     &RETRY_RESTART,
     &RETRY_REPLICAS,

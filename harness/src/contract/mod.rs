@@ -252,6 +252,8 @@ pub struct Isolate {
     pub breaker: BTreeMap<String, String>,
     /// While the retry budget is measured, e.g. the breaker switched off and the budget on.
     pub budget: BTreeMap<String, String>,
+    /// While the cap of the waits is measured: many attempts, a small base, a low cap, a long deadline.
+    pub cap: BTreeMap<String, String>,
     /// While the expiry of keys is measured, e.g. a short life.
     pub ttl: BTreeMap<String, String>,
     /// While degraded answers are measured, e.g. the fallback switched on.

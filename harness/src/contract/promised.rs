@@ -134,6 +134,11 @@ impl Promises {
             &["R10"],
             "[promises.retry.budget]: how many retries all payments may make",
         );
+        absent.unless(
+            says(|r| r.cap_check.is_some()),
+            &["R5"],
+            "[promises.retry.cap_check]: how the service retries while its cap is measured",
+        );
         absent.unless(says(|r| r.pushback), &["R14"], "promises.retry.pushback: gRPC's pushback is obeyed");
         absent.unless(self.timeout.is_some(), &["T1"], "[promises.timeout]: how long a client waits at most");
     }

@@ -41,6 +41,7 @@ impl Player<'_> {
             Isolation::Retry => Some(("isolate.retry".to_owned(), &spec.contract.isolate.retry)),
             Isolation::Breaker => Some(("isolate.breaker".to_owned(), &spec.contract.isolate.breaker)),
             Isolation::Budget => Some(("isolate.budget".to_owned(), &spec.contract.isolate.budget)),
+            Isolation::Cap => Some(("isolate.cap".to_owned(), &spec.contract.isolate.cap)),
             Isolation::Ttl => Some(("isolate.ttl".to_owned(), &spec.contract.isolate.ttl)),
             Isolation::Degradation => Some(("isolate.degradation".to_owned(), &spec.contract.isolate.degradation)),
             Isolation::Bulkhead => Some(("isolate.bulkhead".to_owned(), &spec.contract.isolate.bulkhead)),

@@ -19,6 +19,8 @@ pub enum Isolation {
     Breaker,
     /// The retry budget: `[isolate.budget]`.
     Budget,
+    /// The cap of the waits: `[isolate.cap]`.
+    Cap,
     /// The expiry of keys: `[isolate.ttl]`.
     Ttl,
     /// Degraded answers: `[isolate.degradation]`.

@@ -2,6 +2,7 @@
 
 mod after;
 mod budget;
+mod cap;
 mod deadline;
 mod herd;
 mod law;
@@ -19,6 +20,8 @@ use crate::rig::{Rig, RigError};
 
 pub use after::RETRY_AFTER;
 pub use budget::RETRY_BUDGET;
+pub use cap::RETRY_CAP;
+pub(crate) use cap::{longest_waits, told_at_once};
 pub use deadline::RETRY_DEADLINE;
 pub use herd::RETRY_HERD;
 pub use law::RETRY_LAW;

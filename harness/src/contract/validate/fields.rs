@@ -20,6 +20,7 @@ pub(super) fn check(contract: &Contract) -> Checked {
     environment("isolate.breaker", &contract.isolate.breaker)?;
     environment("isolate.bulkhead", &contract.isolate.bulkhead)?;
     environment("isolate.budget", &contract.isolate.budget)?;
+    environment("isolate.cap", &contract.isolate.cap)?;
     let telemetry = &contract.telemetry;
     require(telemetry.spans || !telemetry.resend_count, "telemetry.resend_count", || {
         "needs `telemetry.spans = true`: without spans nothing tells of resends".to_owned()

@@ -1,5 +1,6 @@
 //! What a well-formed contract must also fulfil.
 
+mod cap;
 mod degradation;
 mod fields;
 mod keys;
@@ -21,6 +22,7 @@ impl Contract {
     pub(super) fn validate(&self, origin: &str) -> Result<(), ContractError> {
         fields::check(self)
             .and_then(|()| promises::check(&self.promises))
+            .and_then(|()| cap::check(&self.promises))
             .and_then(|()| keys::check(self))
             .and_then(|()| degradation::check(self))
             .and_then(|()| shared::check(self))
