@@ -61,6 +61,8 @@ pub fn payments_backing_off(law: &LawSpec) -> Contract {
     contract.isolate.retry.insert("PAYMENTS_RETRY_DEADLINE".to_owned(), duration::format(LONG_DEADLINE));
     let policy = contract.promises.retry.as_mut().expect("the reference contract promises retries");
     policy.deadline = Some(LONG_DEADLINE);
+    // What is not capped has no cap to check.
+    policy.cap_check = policy.cap_check.filter(|_| law.cap.is_some());
     policy.backoff = law.clone().build().expect("a declared law is well formed");
     contract
 }

@@ -1,8 +1,8 @@
 //! Defects of the retry loop.
 
 use harness::battery::{
-    HUNG, ONE_EFFECT, PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW, RETRY_REPLICAS,
-    RETRY_RESTART, RETRY_TABLE, Scenario,
+    HUNG, ONE_EFFECT, PUSHBACK, RETRY_AFTER, RETRY_BUDGET, RETRY_CAP, RETRY_DEADLINE, RETRY_HERD, RETRY_LAW,
+    RETRY_REPLICAS, RETRY_RESTART, RETRY_TABLE, Scenario,
 };
 use rstest::rstest;
 
@@ -17,6 +17,10 @@ use super::is_failed_by;
 #[case::retry_storm("retry-storm", "R2", &["R3"], &[&RETRY_LAW, &RETRY_HERD])]
 #[case::seed_from_constant("seed-from-constant", "R4", &[], &[&RETRY_RESTART, &RETRY_TABLE])]
 #[case::replicas_share_seed("replicas-share-seed", "R4", &[], &[&RETRY_REPLICAS])]
+#[case::cap_ignored("cap-ignored", "R5", &[], &[&RETRY_CAP])]
+#[case::cap_swallows_jitter("cap-swallows-jitter", "R5", &[], &[&RETRY_CAP])]
+#[case::overflow_hot_loop("overflow-hot-loop", "R5", &[], &[&RETRY_CAP])]
+#[case::overflow_panics("overflow-panics", "R5", &[], &[&RETRY_CAP])]
 #[case::attempts_off_by_one("attempts-off-by-one", "R1", &[], &[&RETRY_LAW, &RETRY_TABLE])]
 #[case::retries_client_errors("retries-client-errors", "R6", &[], &[&RETRY_TABLE, &ONE_EFFECT])]
 #[case::retry_after_ignored("retry-after-ignored", "R8", &[], &[&RETRY_AFTER])]
