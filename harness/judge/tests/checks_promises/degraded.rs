@@ -2,19 +2,10 @@
 
 use judge::checks::{Check, catalogue, degradation};
 use judge::evidence::Evidence;
-use judge::promise::DegradationPolicy;
 use judge::{Finding, Ruling};
 
-use crate::degraded_service::{Defect, degradation as played};
+use crate::degraded_service::{Defect, degradation as played, policy};
 use crate::keys::{LINK, fails, passes};
-
-pub fn policy() -> DegradationPolicy {
-    serde_json::from_str(
-        r#"{ "read": "/payments/{id}/confirmation", "marker": "X-Degraded", "age": "/age_ms", "age_unit": "ms",
-             "max_age": "1500ms", "fresh_within": "1s", "confirmed": ["confirmed"] }"#,
-    )
-    .expect("a policy")
-}
 
 pub fn g1() -> Check {
     degradation::degraded_is_marked(&policy(), LINK)

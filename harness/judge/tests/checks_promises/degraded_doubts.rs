@@ -48,6 +48,48 @@ fn each_check_needs_its_own_steps() {
     unclear(&g4(), &unread, "ledger");
 }
 
+/// Proves that a link on which no call is seen neither acquits nor accuses: what comes from the dependency is known by its
+/// call alone.
+#[test]
+fn a_blind_link_is_inconclusive() {
+    for defect in [Defect::Sound, Defect::MarksEverything] {
+        let mut blind = played(defect);
+        blind.attempts.clear();
+        unclear(&g1(), &blind, "no call of the whole scenario was seen");
+        unclear(&g3(), &blind, "no call of the whole scenario was seen");
+    }
+}
+
+/// Proves that answers are held against the recovery that they come after, and not against a later one: two outages of a
+/// sound service pass, and a service that stayed degraded after the first one is not acquitted by the second.
+#[test]
+fn each_outage_has_its_own_recovery() {
+    let twice = |defect| {
+        let (mut first, mut second) = (played(defect), played(Defect::Sound));
+        let later = 60_000 * MS;
+        for outcome in &mut second.outcomes {
+            (outcome.sent, outcome.ended) = (At(outcome.sent.0 + later), At(outcome.ended.0 + later));
+            outcome.context.trace.0[0] = 2;
+            outcome.key = outcome.key.take().map(|key| format!("second-{key}"));
+        }
+        for attempt in &mut second.attempts {
+            (attempt.arrived, attempt.reply.ended) = (At(attempt.arrived.0 + later), At(attempt.reply.ended.0 + later));
+            attempt.context.iter_mut().for_each(|c| c.trace.0[0] = 2);
+            attempt.key = attempt.key.take().map(|key| format!("second-{key}"));
+        }
+        let fault = &mut second.faults[0];
+        (fault.applied, fault.healed) = (At(fault.applied.0 + later), At(fault.healed.0 + later));
+        first.outcomes.extend(second.outcomes);
+        first.attempts.extend(second.attempts);
+        first.faults.extend(second.faults);
+        first
+    };
+    passes(&g3(), &twice(Defect::Sound));
+    for defect in [Defect::StaysDegraded, Defect::FailsAfterwards, Defect::StoredAsFresh] {
+        assert_eq!(g3().judge(&twice(defect)).ruling, Ruling::Fail, "{defect:?}");
+    }
+}
+
 /// Proves that a pause of the machine turns no sound fallback into a wrong one: answers that came late, and whole
 /// stretches that took a second longer.
 #[test]

@@ -3,9 +3,19 @@
 use std::collections::HashMap;
 
 use judge::evidence::Evidence;
+use judge::promise::DegradationPolicy;
 
 use super::stage::{Ask, Got, Stage};
 use crate::support::MS;
+
+/// What it promises.
+pub fn policy() -> DegradationPolicy {
+    serde_json::from_str(
+        r#"{ "read": "/payments/{id}/confirmation", "marker": "X-Degraded", "age": "/age_ms", "age_unit": "ms",
+             "max_age": "1500ms", "fresh_within": "1s", "confirmed": ["confirmed"] }"#,
+    )
+    .expect("a policy")
+}
 
 /// A way to be wrong; `Sound` is none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,7 +12,8 @@ pub const G1: &CheckInfo = &CheckInfo {
         while none does",
     rule: "a success during the outage carries the marker and an age; one that came from the dependency carries no marker",
     false_alarm: "none: answers and calls are counted",
-    inconclusive: "no success was answered during the outage, so that nothing was degraded; a fault struck less often than planned",
+    inconclusive: "no success was answered during the outage, so that nothing was degraded; a fault struck less often than planned; \
+        no call at all was seen on the link",
     bug_classes: &[
         "a kept answer is served as if it came from the dependency",
         "a degraded answer is marked and tells no age that a client could judge by",
@@ -51,7 +52,7 @@ pub const G3: &CheckInfo = &CheckInfo {
     rule: "a confirmation read later than the declared time after the healing succeeds without the marker; an answer \
         without the marker has a call behind it since the healing; without a new answer of the dependency no age shrinks",
     false_alarm: "none: a pause of the machine only gives the service more time",
-    inconclusive: "nothing was degraded, or nothing was read after the declared time",
+    inconclusive: "nothing was degraded, nothing was read after the declared time, or no call at all was seen on the link",
     bug_classes: &[
         "the service stays degraded after its dependency has recovered",
         "a fallback is stored as if the dependency had given it, and its age starts again",

@@ -6,8 +6,8 @@ use super::view::{Seen, View, common_gaps, reads};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::G3;
-use crate::checks::support::{Case, Tally, ms, succeeded};
-use crate::evidence::{At, Evidence};
+use crate::checks::support::{Case, Tally, ms, note_blind, succeeded};
+use crate::evidence::{At, Evidence, FaultWindow, Outcome};
 use crate::promise::DegradationPolicy;
 
 const STAYS: &str = G3.bug_classes[0];
@@ -16,13 +16,14 @@ const STORED: &str = G3.bug_classes[1];
 /// **G3** Within the declared time of the dependency's recovery answers are fresh again, and no fallback was kept as a fresh
 /// one.
 ///
-/// - *Measure*: the steps `recovering` and `fresh` after the last fault was healed, the calls behind their answers, and the
+/// - *Measure*: the steps `recovering` and `fresh` after the last fault before them was healed, the calls behind their answers, and the
 ///   ages told by degraded answers of the same payment one after another.
 /// - *Test*: an answer of `fresh` that was asked for later than the declared time and the noise bound after the healing is a
 ///   success without the marker. A success without the marker has a successful call behind it since the healing. An age that
 ///   is told does not fall behind an earlier one by more than one unit unless a call succeeded in between.
 /// - *False alarms*: none, a pause of the machine only gives the service more time.
-/// - *Inconclusive*: nothing was degraded; nothing was read after the declared time.
+/// - *Inconclusive*: nothing was degraded; nothing was read after the declared time; no call at all was seen on
+///   the link.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -51,17 +52,25 @@ fn judge(evidence: &Evidence, policy: &DegradationPolicy, link: &str) -> Finding
         format!("answers are fresh again {} after recovery, and no fallback is kept as a fresh answer", ms(within));
     let case = Case::new(G3, evidence, link, promise);
     let view = View::of(evidence, link);
-    let healed = evidence.faults.iter().filter(|f| f.link == link).map(|f| f.healed).max();
+    let faults: Vec<_> = evidence.faults.iter().filter(|f| f.link == link).collect();
     let after = view.seen(|o| o.step == "fresh" || o.step == "recovering");
-    let Some(healed) = healed.filter(|_| !after.is_empty()) else {
+    if faults.is_empty() || after.is_empty() {
         return case.did_not_run("`outage`, `recovering` and `fresh`");
-    };
+    }
     let mut tally = Tally::default();
-    let due = healed + within + Duration::from_nanos(evidence.header.eps_ns);
+    // Where no call is seen, every fresh answer would look like a kept one.
+    if !note_blind(&view.joined, &mut tally) {
+        return case.conclude(tally, String::new());
+    }
     rejuvenated(&view, policy, &mut tally);
-    let mut answered = 0;
+    let (mut answered, mut first) = (0, None);
     for seen in &after {
+        let Some(healed) = healing(&faults, seen.outcome()) else { continue };
+        let due = healed + within + Duration::from_nanos(evidence.header.eps_ns);
         let late = seen.outcome().step == "fresh" && seen.outcome().sent >= due;
+        if seen.outcome().succeeded() && !seen.is_marked() {
+            first = first.or(Some(seen.outcome().ended.seconds_from(healed)));
+        }
         if seen.reply().is_none() {
             let advice = "give the request a longer timeout in the contract";
             tally.gap(format!("a confirmation of {} has no answer", seen.request.name()), advice);
@@ -71,9 +80,8 @@ fn judge(evidence: &Evidence, policy: &DegradationPolicy, link: &str) -> Finding
         recovered(seen, &view, (healed, late), &mut tally);
     }
     tally.judged = answered;
-    let first = after.iter().find(|s| s.outcome().succeeded() && !s.is_marked());
     if let Some(first) = first {
-        tally.millis("first fresh answer after the healing", first.outcome().ended.seconds_from(healed));
+        tally.millis("first fresh answer after the healing", first);
     }
     tally.count("confirmations asked for after the declared time", answered);
     if answered == 0 {
@@ -81,6 +89,12 @@ fn judge(evidence: &Evidence, policy: &DegradationPolicy, link: &str) -> Finding
     }
     common_gaps(evidence, link, view.degraded().len(), &mut tally);
     case.conclude(tally, format!("{answered} confirmations were fresh {} after the recovery", ms(within)))
+}
+
+/// The healing that an answer comes after; `None` when it was asked for while a fault was in force, or before any.
+fn healing(faults: &[&FaultWindow], outcome: &Outcome) -> Option<At> {
+    let in_force = faults.iter().any(|f| f.applied <= outcome.sent && outcome.sent < f.healed);
+    faults.iter().map(|f| f.healed).filter(|at| !in_force && *at <= outcome.sent).max()
 }
 
 /// One answer after the healing.

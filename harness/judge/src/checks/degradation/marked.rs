@@ -4,7 +4,7 @@ use super::view::{View, common_gaps, reads};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::G1;
-use crate::checks::support::{Case, Tally};
+use crate::checks::support::{Case, Tally, note_blind};
 use crate::evidence::Evidence;
 use crate::promise::DegradationPolicy;
 
@@ -19,7 +19,7 @@ const EVERYTHING: &str = G1.bug_classes[2];
 /// - *Test*: a success of the outage without a successful call of its own carries the marker; a confirmation among them also
 ///   an age. A success of `live` with such a call carries no marker.
 /// - *False alarms*: none, answers and calls are counted.
-/// - *Inconclusive*: no success in the outage; a fault struck less often than planned.
+/// - *Inconclusive*: no success in the outage; a fault struck less often than planned; no call at all was seen on the link.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -78,6 +78,8 @@ fn judge(evidence: &Evidence, policy: &DegradationPolicy, link: &str) -> Finding
     tally.count("degraded confirmations", confirmations.len());
     tally.count("live answers", live.len());
     common_gaps(evidence, link, degraded.len(), &mut tally);
+    // What comes from the dependency is known by its call: where none is seen, nothing of `live` is known to be marked.
+    note_blind(&view.joined, &mut tally);
     let pass = format!("{} answers of the outage said that they were degraded, and how old", degraded.len());
     case.conclude(tally, pass)
 }
