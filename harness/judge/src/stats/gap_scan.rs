@@ -35,18 +35,20 @@ pub fn threshold(n: usize, width: f64, window: f64, slack: f64, alpha: f64) -> u
     (first..=n).find(|&m| tail(n, width, window, slack, m) <= alpha).unwrap_or(n + 1)
 }
 
-/// Largest number of values inside any half-open window `[x, x + window)`, and where the first such window starts.
+/// Largest number of values inside any half-open window `[x, x + window)`, and where the first such window starts. A window
+/// of no length holds nothing.
 #[must_use]
 pub fn fullest(values: &[f64], window: f64) -> (usize, f64) {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let (mut best, mut first) = ((0, f64::NAN), 0);
     for (last, &x) in sorted.iter().enumerate() {
-        while x - sorted[first] >= window {
+        while first <= last && x - sorted[first] >= window {
             first += 1;
         }
-        if last - first + 1 > best.0 {
-            best = (last - first + 1, sorted[first]);
+        let count = last + 1 - first;
+        if count > best.0 {
+            best = (count, sorted[first]);
         }
     }
     best

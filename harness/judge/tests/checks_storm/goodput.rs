@@ -5,24 +5,8 @@ use judge::checks::storm;
 use judge::evidence::{Disk, Evidence};
 use judge::promise::OverloadPolicy;
 
-use crate::stage::{Try, payment};
+use crate::overload_service::{CAPACITY, played};
 use crate::support::{LINK, MS, evidence};
-
-/// Calls a second that the dependency can work on.
-const CAPACITY: f64 = 100.0;
-
-/// `rate` payments a second for `seconds`; every `nth` succeeds, the others are refused after that many attempts.
-fn played(rate: u64, seconds: u64, nth: u64, attempts: u64) -> Evidence {
-    let mut evidence = evidence("overload");
-    for i in 0..rate * seconds {
-        let sent = MS + i * 1_000 * MS / rate;
-        let status = if i % nth == 0 { 201 } else { 503 };
-        let tries = if status == 201 { 1 } else { attempts };
-        let tries: Vec<_> = (0..tries).map(|k| Try { at: sent + MS + k * MS, took: MS, status }).collect();
-        payment(&mut evidence, "overload", sent, &tries);
-    }
-    evidence
-}
 
 fn judged(evidence: &Evidence) -> judge::Finding {
     storm::goodput(&OverloadPolicy { goodput: 0.7 }, LINK, CAPACITY).judge(evidence)
@@ -49,6 +33,9 @@ fn too_little_is_inconclusive() {
     assert_eq!(judged(&evidence("overload")).ruling, Ruling::Inconclusive);
     assert!(judged(&played(110, 4, 1, 1)).headline.contains("no overload"));
     assert!(judged(&played(300, 0, 1, 1)).headline.contains("did not run"));
+    let mut blind = played(200, 4, 2, 0);
+    blind.attempts.clear();
+    assert!(judged(&blind).headline.contains("no payment reached"), "{}", judged(&blind).headline);
     let mut short = played(400, 4, 2, 1);
     short.outcomes.truncate(160);
     short.attempts.truncate(80);
@@ -62,7 +49,8 @@ fn too_little_is_inconclusive() {
 /// share reached there is, and that a machine within its bound excuses nothing.
 #[test]
 fn a_noisy_machine_excuses_a_shortfall() {
-    let machines: [(fn(&mut Evidence), Ruling); 4] = [
+    type Machine = fn(&mut Evidence);
+    let machines: [(Machine, Ruling); 4] = [
         (|e| e.canary[0].max_ns = 70 * MS, Ruling::Inconclusive),
         (|e| e.canary[0].max_ns = 50 * MS, Ruling::Fail),
         (|e| e.disk.push(Disk { writes: 9, max_ns: 70 * MS }), Ruling::Inconclusive),

@@ -3,6 +3,9 @@
 
 mod expect;
 mod goodput;
+mod herd_service;
+mod load_service;
+mod overload_service;
 mod recovery;
 mod replay;
 mod stage;

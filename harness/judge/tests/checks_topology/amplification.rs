@@ -3,57 +3,11 @@
 use judge::Ruling;
 use judge::checks::catalogue::R11;
 use judge::checks::topology::bounded_amplification;
-use judge::evidence::Evidence;
-use judge::promise::{AmplificationPolicy, Hop};
+use judge::promise::AmplificationPolicy;
 
-use crate::stage::{Ask, Hit, Stage};
+use crate::layers::{BOTH, Layers, SOUND, policy, request, run};
+use crate::stage::{Ask, Stage};
 use crate::support::MS;
-
-fn policy(at_most: Option<u32>) -> AmplificationPolicy {
-    let hop = |link: &str, attempts| Hop { link: link.to_owned(), attempts };
-    AmplificationPolicy { hops: vec![hop("payments", 2), hop("bank", 3)], at_most }
-}
-
-/// What the two layers do with a bank that fails.
-#[derive(Clone, Copy)]
-struct Layers {
-    /// Calls of the front to the back.
-    front: usize,
-    /// Calls of the back to the bank, for each of them.
-    back: usize,
-    traced: bool,
-}
-
-const SOUND: Layers = Layers { front: 1, back: 3, traced: true };
-
-fn run(layers: Layers, steps: &[&str]) -> Evidence {
-    let mut s = Stage::new("amplification", "checkout");
-    for step in steps {
-        s.step(step, |s| (0..10).for_each(|_| request(s, layers)));
-        s.fault("bank", 10, 10);
-    }
-    s.e
-}
-
-fn request(s: &mut Stage, layers: Layers) {
-    let (trace, sent) = (s.trace(), s.now);
-    let named = layers.traced.then_some(trace);
-    for _ in 0..layers.front {
-        let at = s.now;
-        for _ in 0..layers.back {
-            s.now += 2 * MS;
-            let hit = Hit { link: "bank", trace: named, at: s.now, ended: s.now + MS, status: 503, struck: true };
-            s.hit(hit);
-        }
-        s.now += 2 * MS;
-        s.hit(Hit { link: "payments", trace: named, at, ended: s.now, status: 502, struck: false });
-    }
-    s.now += MS;
-    let ended = s.now;
-    s.ask(Ask { route: None, trace, sent, ended, status: 502, degraded: false });
-}
-
-const BOTH: [&str; 2] = ["constant/bank", "flapping/bank"];
 
 /// Proves that layers within the declared bound pass, with a table of every hop, also at the bound itself.
 #[test]
@@ -128,6 +82,11 @@ fn too_little_is_inconclusive() {
     let mut seldom = run(SOUND, &BOTH);
     seldom.faults[0].fired = 9;
     let unjoined = run(Layers { traced: false, ..SOUND }, &BOTH);
+    let without = |link: &str| {
+        let mut evidence = run(Layers { front: 2, ..SOUND }, &BOTH);
+        evidence.attempts.retain(|a| a.link != link);
+        evidence
+    };
     let mut open = run(SOUND, &BOTH);
     open.outcomes[0].answer = judge::evidence::Answer::TimedOut;
     for (finding, word) in [
@@ -136,6 +95,12 @@ fn too_little_is_inconclusive() {
         (check().judge(&seldom), "9 times of 10"),
         (check().judge(&unjoined), "neither a known key nor a known trace"),
         (check().judge(&open), "no outcome"),
+        (check().judge(&without("bank")), "nothing arrived at bank"),
+        (check().judge(&without("payments")), "nothing arrived at payments"),
+        (
+            bounded_amplification(&AmplificationPolicy { hops: Vec::new(), at_most: None }).judge(&run(SOUND, &BOTH)),
+            "no hop",
+        ),
     ] {
         assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
         assert!(finding.headline.contains(word), "{word}: {}", finding.headline);

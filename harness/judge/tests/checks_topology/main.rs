@@ -2,8 +2,11 @@
 //! for the right reason, and evidence that shows too little is inconclusive.
 
 mod amplification;
+mod breakers;
 mod bulkhead;
 mod isolation;
+mod layers;
+mod pools;
 mod stage;
 
 #[path = "../support/mod.rs"]

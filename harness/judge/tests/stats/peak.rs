@@ -149,6 +149,8 @@ fn fullest_windows() {
     let (count, start) = peak::max_aligned(&arrivals, 0.1);
     assert_eq!((count, (start * 10.0).round()), (2, 1.0));
     assert_eq!(peak::max_sliding(&[], 0.1).0, 0);
+    // A half-open window of no length holds nothing, however many arrive at once.
+    assert_eq!(peak::max_sliding(&[0.5, 0.5, 0.7], 0.0).0, 0);
 }
 
 /// Proves that treating a client's retries as independent costs no false alarms even where the window is as long as the

@@ -41,7 +41,7 @@ pub const S2: &CheckInfo = &CheckInfo {
     false_alarm: "none on a service that recovers, on a machine that keeps its noise bound: before and after are the same even \
         load, and the comparison leaves two requests for where the time was cut",
     inconclusive: "fewer than 50 payments before or after, a load that ended too early, a service that was not well before \
-        the disturbance, a fault that did not strike, a pause of the machine that is long against the promised time, or, when \
+        the disturbance, a fault that did not strike, no call at all seen on the link, a pause of the machine that is long against the promised time, or, when \
         something is not back, one above the noise bound or a disk that kept a small write waiting for longer",
     bug_classes: &[
         "a metastable failure: retries or queued work of the disturbance are themselves enough load to keep it up",
@@ -63,7 +63,8 @@ pub const S3: &CheckInfo = &CheckInfo {
     rule: "successes for each second of the load are at least the promised share of the capacity",
     false_alarm: "none on a machine that keeps its noise bound: successes are counted, and the capacity is that of a queue kept \
         by the clock",
-    inconclusive: "an offered load that was not above the capacity, fewer than 50 successes that could have been, a pause \
+    inconclusive: "an offered load that was not above the capacity, fewer than 50 successes that could have been, no payment \
+        that reached the dependency, a pause \
         of the machine that is long against the time of the load, or, when the share is missed, one above the \
         noise bound or a disk that kept a small write waiting for longer",
     bug_classes: &[

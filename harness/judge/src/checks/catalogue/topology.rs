@@ -15,7 +15,7 @@ pub const R11: &CheckInfo = &CheckInfo {
         each hop are at most the declared attempts for each arrival at the hop before",
     false_alarm: "none: arrivals are counted, nothing is estimated",
     inconclusive: "a fault that struck less often than planned, requests without an outcome, attempts at the last hop \
-        that join to no request, or only one of the two kinds of fault was tried",
+        that join to no request, a hop at which nothing arrived, or only one of the two kinds of fault was tried",
     bug_classes: &[
         "layers multiply: each one retries what the layer below has already retried",
         "a layer makes more attempts than it declares",

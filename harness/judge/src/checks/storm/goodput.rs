@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{ENOUGH, long_pause, noisy};
+use super::{ENOUGH, long_pause, no_share, noisy};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::S3;
@@ -31,8 +31,8 @@ const REPEATED: f64 = 1.25;
 /// - *Test*: successes a second of at least `goodput` times the capacity.
 /// - *False alarms*: none, successes are counted.
 /// - *Inconclusive*: an offered load below 1.2 times the capacity; a time so short that fewer than 50 successes were
-///   possible; a pause longer than a quarter of that time, or, when the share is missed, longer than the noise bound, as is
-///   a stall of the disk.
+///   possible; no payment that reached the dependency; a pause longer than a quarter of that time, or, when the share is
+///   missed, longer than the noise bound, as is a stall of the disk; a share that is none.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -80,7 +80,8 @@ fn judge(evidence: &Evidence, policy: &OverloadPolicy, link: &str, capacity: f64
     tally.count("payments that reached the dependency", reached);
     tally.fact("attempts for each of them", repeated, "");
     let possible = capacity * time.as_secs_f64();
-    if let Some((why, advice)) = unusable(offered, possible, capacity).or_else(|| long_pause(evidence, time)) {
+    let doubt = no_share(policy.goodput).or_else(|| unusable(offered, possible, capacity));
+    if let Some((why, advice)) = doubt.or_else(|| long_pause(evidence, time)) {
         return case.inconclusive(tally, why, advice);
     }
     let seen = format!(
@@ -92,6 +93,10 @@ fn judge(evidence: &Evidence, policy: &OverloadPolicy, link: &str, capacity: f64
     if share.is_nan() {
         let advice = "let the overload last longer, and see that the script gives the dependency a capacity";
         return case.inconclusive(tally, "nothing was possible in no time".to_owned(), advice.to_owned());
+    }
+    if reached == 0 {
+        let advice = "name the link through which the service calls its dependency in the contract";
+        tally.gap("no payment reached the dependency, whose capacity is what successes are held against", advice);
     }
     if share < policy.goodput {
         if let Some((why, advice)) = noisy(evidence) {

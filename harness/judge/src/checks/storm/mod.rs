@@ -40,3 +40,9 @@ fn noisy(evidence: &Evidence) -> Option<(String, String)> {
 fn long_pause(evidence: &Evidence, over: Duration) -> Option<(String, String)> {
     pause(evidence, Noise { eps: over / 4 })
 }
+
+/// Why a share that is none can be neither kept nor broken: no number is below NaN.
+fn no_share(share: f64) -> Option<(String, String)> {
+    let what = || format!("the promised share is {share}, which is none");
+    (!(0.0..=1.0).contains(&share)).then(|| (what(), "promise a goodput between 0 and 1 in the contract".to_owned()))
+}

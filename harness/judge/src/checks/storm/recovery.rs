@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use super::{ENOUGH, long_pause, noisy};
+use super::{ENOUGH, long_pause, no_share, noisy};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::S2;
 use crate::checks::support::{
-    Case, Request, Tally, attempt_line, ms, outcome_line, requests, strays_among, unfired, unjoined,
+    Case, Request, Tally, attempt_line, ms, note_blind, outcome_line, requests, strays_among, unfired, unjoined,
 };
 use crate::duration;
 use crate::evidence::{At, Evidence, Joined};
@@ -41,9 +41,9 @@ const AFTERMATH: Duration = Duration::from_millis(500);
 /// - *False alarms*: none on a service that recovers, since before and after are the same load; two requests are left for
 ///   where the time was cut.
 /// - *Inconclusive*: fewer than 50 payments on either side; less than half a second after the promised time; no good success
-///   rate before; another rate of asking; a fault that did not strike; a pause longer than a quarter of the promised time, or, when
-///   something is not back, longer than the noise bound, as is
-///   a stall of the disk.
+///   rate before; another rate of asking; a fault that did not strike; no call at all seen on the link; a pause
+///   longer than a quarter of the promised time, or, when something is not back, longer than the noise bound, as is a
+///   stall of the disk; a share that is none.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -157,6 +157,8 @@ fn judge(evidence: &Evidence, policy: &RecoveryPolicy, link: &str) -> Finding {
         let broken: Vec<_> = tally.breaches.drain(..).map(|b| b.what).collect();
         return case.measured(broken.join("; ")).inconclusive(tally, why, advice);
     }
+    // Retries and load are seen on the link alone.
+    note_blind(&joined, &mut tally);
     for what in unfired(evidence, link) {
         tally.gap(what, "see that the service calls the dependency through the link that the contract names");
     }
@@ -179,6 +181,9 @@ fn unusable(
     after: &Stretch<'_, '_, '_>,
     policy: &RecoveryPolicy,
 ) -> Option<(String, String)> {
+    if let Some(reason) = no_share(policy.goodput) {
+        return Some(reason);
+    }
     let short = after.to <= after.from || after.seconds() < AFTERMATH.as_secs_f64();
     if short || after.asked.len() < ENOUGH {
         let what =

@@ -22,7 +22,7 @@ const KINDS: [&str; 2] = ["constant", "flapping"];
 ///   whole and for every request that joins; at each hop at most the declared attempts for each arrival before it.
 /// - *False alarms*: none, arrivals are counted.
 /// - *Inconclusive*: a fault that struck less often than planned, requests without an outcome, attempts at the last hop
-///   that join to no request, only one kind of fault.
+///   that join to no request, only one kind of fault, a hop at which nothing arrived.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -55,6 +55,10 @@ fn judge(evidence: &Evidence, policy: &AmplificationPolicy) -> Finding {
     if rows.iter().all(|r| r.requests == 0) {
         return case.did_not_run("`constant/...` and `flapping/...`");
     }
+    if let Some((why, advice)) = unseen(&rows, policy) {
+        let tally = Tally { exhibit: table(&rows, policy), ..Tally::default() };
+        return case.inconclusive(tally, why, advice);
+    }
     let joined = Joined::of(evidence, last);
     let asked = requests(&joined, |o| rows.iter().any(|r| r.step.name == o.step));
     let mut tally = Tally { judged: asked.len(), exhibit: table(&rows, policy), ..Tally::default() };
@@ -69,6 +73,17 @@ fn judge(evidence: &Evidence, policy: &AmplificationPolicy) -> Finding {
     note_unjoined(strays_among(&joined, asked.iter().map(|r| r.outcome)).len(), &mut tally);
     let pass = format!("{} requests caused at most {most} calls each to {last}, declared {bound}", asked.len());
     case.conclude(tally, pass)
+}
+
+/// Why the hops cannot be held against each other: one of them saw nothing, so that nobody knows what went past it.
+fn unseen(rows: &[Row<'_>], policy: &AmplificationPolicy) -> Option<(String, String)> {
+    if policy.hops.is_empty() {
+        return Some(("no hop is declared".to_owned(), "name the links on the way in the contract".to_owned()));
+    }
+    let blind = |i: &usize| rows.iter().all(|row| row.arrivals.get(*i).is_none_or(|n| *n == 0));
+    let hop = &policy.hops[(0..policy.hops.len()).find(blind)?];
+    let advice = "see that every hop in the contract is on the way of the request";
+    Some((format!("nothing arrived at {} in any step", hop.link), advice.to_owned()))
 }
 
 fn breaches(rows: &[Row<'_>], asked: &[Request<'_, '_>], policy: &AmplificationPolicy, tally: &mut Tally) {
