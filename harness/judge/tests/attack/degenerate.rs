@@ -10,6 +10,7 @@ use judge::{Finding, Ruling};
 
 use crate::breaker::{all_checks, policy};
 use crate::payments::retry_policy;
+use crate::registry::BY_THE_BOOKS;
 use crate::scene::{PLAYED, SCENES};
 
 /// Checks of the run itself: a run in which nothing happened may still have been quiet, and planned no fault.
@@ -32,7 +33,7 @@ fn empty_evidence_is_inconclusive() {
     }
 }
 
-/// Proves that no check passes without its wire (nor I1 without its books), and none without the clients' outcomes,
+/// Proves that no check passes without its wire (nor those of the books without them), and none without the clients' outcomes,
 /// whatever else was recorded.
 #[test]
 fn no_pass_without_the_witness() {
@@ -44,7 +45,7 @@ fn no_pass_without_the_witness() {
         let mut unbooked = scene.sound.clone();
         (unbooked.ledger, unbooked.bank) = (Vec::new(), Vec::new());
         for check in scene.checks.iter().filter(|c| !OF_THE_RUN.contains(&c.info().id)) {
-            let witness = if check.info().id == "I1" { &unbooked } else { &unseen };
+            let witness = if BY_THE_BOOKS.contains(&check.info().id) { &unbooked } else { &unseen };
             for evidence in [witness, &unasked] {
                 let finding = check.judge(evidence);
                 assert_ne!(finding.ruling, Ruling::Pass, "{}: {finding:#?}", scene.name);
@@ -105,7 +106,8 @@ fn one_client_is_no_sample() {
 /// judges by the clock.
 #[test]
 fn stopped_and_reversed_clocks() {
-    let by_the_clock = ["R2", "R3", "R4", "R8", "R9", "R14", "B2", "B3", "B5", "B7", "T1"];
+    let by_the_clock =
+        ["R2", "R3", "R4", "R8", "R9", "R14", "I9", "G2", "G3", "S1", "S2", "S3", "T2", "B2", "B3", "B5", "B7", "T1"];
     for (scene, name, evidence) in PLAYED.iter() {
         let mut stopped = (*evidence).clone();
         for attempt in &mut stopped.attempts {

@@ -8,6 +8,7 @@
 mod bystanders;
 mod clean;
 mod degenerate;
+mod extremes;
 mod garbage;
 mod mangle;
 mod merged;
@@ -18,10 +19,16 @@ mod scene;
 
 mod breaker;
 mod cap;
+mod degradation;
+mod idempotency;
 mod limits;
 mod payments;
+mod promises;
 mod retry;
+mod storm;
 mod timeout;
+mod topology;
+mod trust;
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,4 +1,4 @@
-//! Scenes of retries, keys and trust, by the simulated payment service.
+//! Scenes of retries and keys, by the simulated payment service.
 
 #[expect(dead_code, reason = "the other suite plays noises that no scene needs")]
 #[path = "../checks_retry_keys/restarts.rs"]
@@ -18,9 +18,9 @@ use judge::sim::Policy;
 
 use super::scene::{Scene, Steps};
 use crate::support::LINK;
-pub use scenarios::retry_policy;
-use scenarios::{all_fail, duplicates, key_policy, one_effect, restart, retry_table, steady};
-use service::Defect;
+pub use scenarios::{all_fail, one_effect, retry_policy};
+use scenarios::{duplicates, key_policy, restart, retry_table, steady};
+pub use service::Defect;
 
 pub fn scenes() -> Vec<Scene> {
     let (keys, policy, noise) = (key_policy(), retry_policy(), Noise::default());
@@ -50,7 +50,6 @@ pub fn scenes() -> Vec<Scene> {
         },
         scene("duplicates", Steps::Anew, duplicates, duplicate_checks(), DUPLICATES),
         scene("restart", Steps::Same, restart, vec![idempotency::survives_crash(&keys, LINK), once()], RESTART),
-        trusted(),
     ]
 }
 
@@ -145,35 +144,4 @@ fn waves(step: &'static str) -> Scene {
     broken.extend(defects.iter().map(|d| (format!("{d:?}"), play(Policy::Full, *d))));
     let sound = play(Policy::Full, Defect::Sound);
     Scene { name: step, checks: Vec::new(), more: sound.clone(), sound, broken, steps: Steps::Same }
-}
-
-/// What is wrong with the run or with a witness, not with the service's behaviour.
-fn trusted() -> Scene {
-    let checks = vec![trust::canary_is_quiet(Noise::default()), trust::faults_fired(), trust::spans_match_wire(LINK)];
-    let sound = one_effect(Defect::Sound);
-    let changed = |change: fn(&mut Evidence)| {
-        let mut evidence = one_effect(Defect::Sound);
-        change(&mut evidence);
-        evidence
-    };
-    let broken = vec![
-        ("a pause".to_owned(), changed(|e| e.canary[0].max_ns = 500 * crate::support::MS)),
-        ("a fault that never struck".to_owned(), changed(|e| e.faults[0].fired = 0)),
-        ("a fault that was never healed".to_owned(), changed(|e| e.faults[0].healed = judge::evidence::At(0))),
-        ("spans of calls that never were".to_owned(), changed(invent_spans)),
-        (
-            "a span that lies".to_owned(),
-            changed(|e| {
-                e.spans[1].attributes.insert("http.response.status_code".to_owned(), 299.into());
-            }),
-        ),
-    ];
-    Scene { name: "trust", checks, more: sound.clone(), sound, broken, steps: Steps::Same }
-}
-
-/// Spans that tell of answers which no attempt got.
-fn invent_spans(evidence: &mut Evidence) {
-    let mut invented: Vec<_> = evidence.spans.iter().take(8).cloned().collect();
-    invented.iter_mut().for_each(|s| s.span.0[0] ^= 0x77);
-    evidence.spans.extend(invented);
 }

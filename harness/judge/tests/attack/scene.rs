@@ -47,6 +47,11 @@ pub static SCENES: LazyLock<Vec<Scene>> = LazyLock::new(|| {
         super::cap::scenes(),
         super::retry::scenes(),
         super::timeout::scenes(),
+        super::idempotency::scenes(),
+        super::degradation::scenes(),
+        super::storm::scenes(),
+        super::topology::scenes(),
+        super::trust::scenes(),
     ];
     families.into_iter().flatten().collect()
 });

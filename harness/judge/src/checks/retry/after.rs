@@ -171,7 +171,7 @@ impl Book<'_> {
             }
             (Some(false), None) => {
                 let wait = r.outcome.ended.since(attempt.reply.ended);
-                if wait > AT_ONCE + eps {
+                if wait > AT_ONCE.saturating_add(eps) {
                     let what = format!(
                         "{text:?} is longer than it may wait, and the client was answered only {} later",
                         ms(wait)

@@ -143,7 +143,7 @@ impl Book<'_> {
             && r.outcome.reply().is_some()
             && r.attempts.last().is_some_and(|a| failed(a) && self.no_time_for_more(r, a))
             && r.attempts.len() < self.policy.attempts as usize;
-        let spent = r.outcome.latency() + self.eps >= deadline;
+        let spent = r.outcome.latency().saturating_add(self.eps) >= deadline;
         let broke = self.late.len() > late;
         self.reached += usize::from(cut_short || broke || (spent && !r.attempts.is_empty()));
     }
@@ -165,7 +165,7 @@ impl Book<'_> {
         let last = r.attempts.last().filter(|a| failed(a))?;
         let wait = r.outcome.ended.since(last.reply.ended);
         // A client that left on purpose was not made to wait.
-        (wait > AT_ONCE + self.eps && r.outcome.answer != Answer::Left).then_some(wait)
+        (wait > AT_ONCE.saturating_add(self.eps) && r.outcome.answer != Answer::Left).then_some(wait)
     }
 
     /// Attempts that arrived after the client was gone: it closed on purpose, or its own limit ran out.

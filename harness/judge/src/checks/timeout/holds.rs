@@ -42,6 +42,7 @@ pub fn answers_in_time(policy: &TimeoutPolicy, link: &str, noise: Noise) -> Chec
 
 fn judge(evidence: &Evidence, policy: TimeoutPolicy, link: &str, noise: Noise) -> Finding {
     let most = policy.answer;
+    let latest = most.saturating_add(noise.eps);
     let promise = format!("a client is answered within {}, also while the dependency hangs", ms(most));
     let case = Case::new(T1, evidence, link, promise);
     let joined = Joined::of(evidence, link);
@@ -63,7 +64,7 @@ fn judge(evidence: &Evidence, policy: TimeoutPolicy, link: &str, noise: Noise) -
             Answer::Failed { error } => {
                 tally.breach(BROKEN, format!("{} got no answer: {error}", r.name()), lines(r));
             }
-            Answer::Reply(_) if took > most + noise.eps => {
+            Answer::Reply(_) if took > latest => {
                 let class = if r.attempts.len() > 1 { SUM } else { NO_LIMIT };
                 late.breach(
                     class,
@@ -72,7 +73,7 @@ fn judge(evidence: &Evidence, policy: TimeoutPolicy, link: &str, noise: Noise) -
                 );
             }
             Answer::Reply(_) => {}
-            Answer::TimedOut | Answer::Left if took > most + noise.eps => {
+            Answer::TimedOut | Answer::Left if took > latest => {
                 let class = if r.attempts.len() > 1 { SUM } else { NO_LIMIT };
                 late.breach(
                     class,

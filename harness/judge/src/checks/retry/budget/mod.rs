@@ -59,6 +59,10 @@ fn judge(evidence: &Evidence, (policy, budget): (&RetryPolicy, &BudgetPolicy), l
     if !asked.iter().any(|r| r.outcome.step == "drain") {
         return case.did_not_run("`drain`");
     }
+    if !is_defined(budget) {
+        let (what, advice) = ("the promised budget holds a number that is none", "promise numbers from 0 up");
+        return case.inconclusive(Tally::default(), what.to_owned(), advice.to_owned());
+    }
     let mut tally = Tally::default();
     let blurred = asked.iter().filter(|r| r.blurred || !r.refused.is_empty()).count();
     if blurred > 0 {
@@ -104,6 +108,17 @@ fn judge(evidence: &Evidence, (policy, budget): (&RetryPolicy, &BudgetPolicy), l
         record.denials.len()
     );
     case.conclude(tally, pass)
+}
+
+/// Whether every number of it can be counted against: nothing exceeds NaN, and nothing falls short of it.
+fn is_defined(budget: &BudgetPolicy) -> bool {
+    let counts = |n: f64| n.is_finite() && n >= 0.0;
+    match *budget {
+        BudgetPolicy::GrpcTokens { max_tokens, token_ratio } => counts(max_tokens) && counts(token_ratio),
+        BudgetPolicy::Ratio { ratio, min_per_second, .. } => counts(ratio) && counts(min_per_second),
+        BudgetPolicy::ActiveShare { percent, .. } => counts(percent),
+        BudgetPolicy::AwsQuota { .. } => true,
+    }
 }
 
 fn witnesses(record: &Record<'_, '_>, evidence: &Evidence, link: &str, tally: &mut Tally) {
