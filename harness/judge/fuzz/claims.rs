@@ -1,9 +1,11 @@
 //! What the fuzz targets claim of any bytes. The tests of `judge` run the same over the corpus.
 
-use judge::checks::{Check, breaker, idempotency, retry, trust};
+use judge::checks::topology::{self, Beside};
+use judge::checks::{Check, breaker, degradation, idempotency, retry, storm, timeout, trust};
 use judge::evidence::{Evidence, Record, read, read_tolerant, write};
-use judge::promise::{BreakerPolicy, IdempotencyPolicy, Noise, RetryPolicy};
+use judge::promise::{BreakerPolicy, BudgetPolicy, CapCheck, DegradationPolicy, IdempotencyPolicy, Noise, RetryPolicy};
 use judge::{MAX_LINES, Ruling};
+use serde::de::DeserializeOwned;
 
 /// Runs one target.
 ///
@@ -57,7 +59,7 @@ fn without_notes(evidence: &Evidence) -> Evidence {
     Evidence { notes: Vec::new(), sealed: false, ..evidence.clone() }
 }
 
-/// Whatever was read is judged by every check, and in the one shape of findings.
+/// Whatever was read is judged by every check that needs nothing else, and in the one shape of findings.
 fn verdicts(bytes: &[u8]) {
     let Ok((evidence, report)) = read_tolerant(bytes) else { return };
     // One who fuzzes cannot guess a seal; whole files are judged as if it fitted.
@@ -73,44 +75,126 @@ fn verdicts(bytes: &[u8]) {
     }
 }
 
-/// Every check, by the promises of the reference service.
-fn checks() -> Vec<Check> {
-    let (link, noise) = ("bank", Noise::default());
-    let policy: RetryPolicy = serde_json::from_str(
+const LINK: &str = "bank";
+
+/// Every check of the catalogue that can be bound to a promise without evidence: all but S1, which holds it against a
+/// control's, and H5 and H6, which judge findings. The promises are those of a service that promises everything.
+pub fn checks() -> Vec<Check> {
+    [retries(), keys(), breakers(), answers(), of_the_run()].into_iter().flatten().collect()
+}
+
+fn promise<T: DeserializeOwned>(text: &str) -> T {
+    serde_json::from_str(text).expect("a promise")
+}
+
+fn retries() -> Vec<Check> {
+    let noise = Noise::default();
+    let policy: RetryPolicy = promise(
         r#"{ "attempts": 4, "backoff": { "law": "full", "base": "200ms", "cap": "5s" }, "attempt_timeout": "1s",
-             "retryable": [408, 425, 429, 500, 502, 503, 504, "refuse", "reset", "cut", "hang", "lost"] }"#,
-    )
-    .expect("a policy");
-    let keys: IdempotencyPolicy = serde_json::from_str(
+             "retryable": [408, 425, 429, 500, 502, 503, 504, "refuse", "reset", "cut", "hang", "lost"],
+             "deadline": "3s", "stops_when_client_leaves": true, "retry_after": { "limit": "10s", "jitter": "law" },
+             "pushback": true }"#,
+    );
+    let budgets: [BudgetPolicy; 4] = [
+        r#"{ "model": "grpc-tokens", "max_tokens": 20, "token_ratio": 0.1 }"#,
+        r#"{ "model": "ratio", "ratio": 0.2, "min_per_second": 1, "ttl": "10s" }"#,
+        r#"{ "model": "active-share", "percent": 20, "min_concurrency": 2 }"#,
+        r#"{ "model": "aws-quota" }"#,
+    ]
+    .map(promise);
+    let mut all = vec![
+        retry::bounded_attempts(&policy, LINK),
+        retry::backoff_law(&policy, LINK, noise),
+        retry::no_herd(&policy, LINK, noise),
+        retry::draws_anew(&policy, LINK, noise),
+        retry::cap_holds(&policy, &CapCheck::default(), LINK, noise),
+        retry::retries_only_the_retryable(&policy, LINK),
+        retry::retry_after_is_honoured(&policy, &policy.retry_after.unwrap_or_default(), LINK, noise),
+        retry::deadline_and_cancel(&policy, LINK, noise),
+        retry::payload_is_stable(LINK),
+        retry::key_is_stable(LINK),
+        retry::pushback_is_obeyed(&policy, LINK, noise),
+        retry::spans_tell_of_resends(LINK),
+    ];
+    all.extend(budgets.iter().map(|budget| retry::budget_holds(&policy, budget, LINK, noise)));
+    all
+}
+
+fn keys() -> Vec<Check> {
+    let policy: IdempotencyPolicy = promise(
         r#"{ "replay_marker": "X-Idempotency-Replay", "in_flight": 409, "mismatch": 422, "missing": 400,
-             "survives_restart": true }"#,
-    )
-    .expect("a policy");
-    let fuse: BreakerPolicy = serde_json::from_str(r#"{ "threshold": 5, "open": "500ms" }"#).expect("a policy");
+             "survives_restart": true, "lease": "1s", "memo": "2xx+4xx", "scope": ["caller"], "ttl": "1500ms",
+             "after_ttl": "new", "fingerprint": "canonical", "waits_out": { "status": 409 } }"#,
+    );
     vec![
-        retry::bounded_attempts(&policy, link),
-        retry::backoff_law(&policy, link, noise),
-        retry::no_herd(&policy, link, noise),
-        retry::retries_only_the_retryable(&policy, link),
-        retry::payload_is_stable(link),
-        retry::key_is_stable(link),
-        idempotency::exactly_one_effect(link),
-        idempotency::one_of_many_runs(&keys, link),
-        idempotency::replay_is_faithful(&keys, link),
-        idempotency::mismatch_is_rejected(&keys, link),
-        idempotency::missing_key_is_rejected(&keys, link),
-        idempotency::survives_crash(&keys, link),
-        breaker::trips_at_threshold(&fuse, link),
-        breaker::open_fails_fast(&fuse, link, noise),
-        breaker::stays_open(&fuse, link, noise),
-        breaker::half_open_single_probe(&fuse, link),
-        breaker::probe_failure_reopens(&fuse, link, noise),
-        breaker::probe_success_resets(&fuse, link),
-        breaker::probe_never_answers(&fuse, link, noise),
-        breaker::state_is_truthful(&fuse, link),
-        trust::canary_is_quiet(noise),
+        idempotency::exactly_one_effect(LINK),
+        idempotency::one_of_many_runs(&policy, LINK),
+        idempotency::replay_is_faithful(&policy, LINK),
+        idempotency::mismatch_is_rejected(&policy, LINK),
+        idempotency::missing_key_is_rejected(&policy, LINK),
+        idempotency::survives_crash(&policy, LINK),
+        idempotency::failures_are_remembered(&policy, LINK),
+        idempotency::key_belongs_to_caller(&policy, LINK),
+        idempotency::key_expires_as_declared(&policy, LINK),
+        idempotency::conflict_is_pending(&policy, LINK),
+    ]
+}
+
+fn breakers() -> Vec<Check> {
+    let noise = Noise::default();
+    let policy: BreakerPolicy = promise(
+        r#"{ "threshold": 5, "open": "500ms", "growth": 2.0, "slow_call": "300ms",
+             "outcomes": { "success": [402], "ignored": [409], "failure": [429, "hang", "refuse"] } }"#,
+    );
+    vec![
+        breaker::trips_at_threshold(&policy, LINK),
+        breaker::open_fails_fast(&policy, LINK, noise),
+        breaker::stays_open(&policy, LINK, noise),
+        breaker::half_open_single_probe(&policy, LINK),
+        breaker::probe_failure_reopens(&policy, LINK, noise),
+        breaker::probe_success_resets(&policy, LINK),
+        breaker::probe_never_answers(&policy, LINK, noise),
+        breaker::stale_outcomes_change_nothing(&policy, LINK, noise),
+        breaker::outcomes_count_as_declared(&policy, LINK, noise),
+        breaker::overshoot_is_bounded(&policy, LINK),
+        breaker::state_is_truthful(&policy, LINK),
+        breaker::sequence_is_legal(&policy, LINK),
+        topology::breaker_isolation(&policy, LINK, &beside()),
+    ]
+}
+
+/// A route that uses another link.
+fn beside() -> [Beside; 1] {
+    [Beside { route: "rates".to_owned(), link: "rates".to_owned() }]
+}
+
+/// What is promised of answers: in time, while degraded, after a disturbance, under load, over several services.
+fn answers() -> Vec<Check> {
+    let noise = Noise::default();
+    let degraded: DegradationPolicy = promise(
+        r#"{ "read": "/payments/{id}", "marker": "X-Degraded", "age": "Age", "max_age": "1m", "fresh_within": "1s",
+             "confirmed": ["confirmed"] }"#,
+    );
+    let hops =
+        r#"{ "hops": [{ "link": "payments", "attempts": 2 }, { "link": "bank", "attempts": 3 }], "at_most": 3 }"#;
+    vec![
+        timeout::answers_in_time(&promise(r#"{ "answer": "2s" }"#), LINK, noise),
+        degradation::degraded_is_marked(&degraded, LINK),
+        degradation::age_is_bounded(&degraded, LINK),
+        degradation::fresh_again(&degraded, LINK),
+        degradation::confirmed_has_a_row(&degraded, LINK),
+        storm::recovers_after_trigger(&promise(r#"{ "within": "2s" }"#), LINK),
+        storm::goodput(&promise(r#"{ "goodput": 0.8 }"#), LINK, 100.0),
+        topology::bounded_amplification(&promise(hops)),
+        topology::bulkhead_holds(&promise(r#"{ "routes": ["rates"], "callers": 2 }"#), LINK, &beside(), noise),
+    ]
+}
+
+fn of_the_run() -> Vec<Check> {
+    vec![
+        trust::canary_is_quiet(Noise::default()),
         trust::faults_fired(),
-        trust::spans_match_wire(link),
-        trust::steady_state(link),
+        trust::spans_match_wire(LINK),
+        trust::steady_state(LINK),
     ]
 }

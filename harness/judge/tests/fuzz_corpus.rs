@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use judge::checks::CATALOGUE;
+
 #[path = "../fuzz/claims.rs"]
 mod claims;
 
@@ -14,6 +16,14 @@ fn folder() -> PathBuf {
 fn names(folder: &Path) -> BTreeSet<String> {
     let entries = fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path());
     entries.map(|path| path.file_stem().expect("a name").to_string_lossy().into_owned()).collect()
+}
+
+/// Proves that the target `verdicts` judges by every check, but for those that judge more than one evidence or none.
+#[test]
+fn every_check_that_can_be_bound_is_claimed_of() {
+    let bound: BTreeSet<&str> = claims::checks().iter().map(|c| c.info().id).collect();
+    let all: BTreeSet<&str> = CATALOGUE.iter().map(|c| c.id).collect();
+    assert_eq!(all.difference(&bound).copied().collect::<Vec<_>>(), ["H5", "H6", "S1"]);
 }
 
 /// Proves that each target has a corpus, and that every input in it keeps the target's claims.

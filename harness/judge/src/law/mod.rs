@@ -179,6 +179,14 @@ impl Law {
         (self.base().as_secs_f64().min(longest), longest)
     }
 
+    /// The same as lengths of time; a delay longer than any is [`Duration::MAX`].
+    #[must_use]
+    pub fn waits(&self, k: usize) -> (Duration, Duration) {
+        let length = |seconds: f64| Duration::try_from_secs_f64(seconds.max(0.0)).unwrap_or(Duration::MAX);
+        let (shortest, longest) = self.support(k);
+        (length(shortest), length(longest))
+    }
+
     /// Length of the support before retry `k`, in seconds.
     #[must_use]
     pub fn width(&self, k: usize) -> f64 {

@@ -59,7 +59,7 @@ impl RetryPolicy {
     /// passed since it was sent.
     #[must_use]
     pub fn may_run_out(&self, spent: Duration, k: usize) -> bool {
-        let longest = Duration::try_from_secs_f64(self.backoff.support(k).1.max(0.0)).unwrap_or(Duration::MAX);
+        let (_, longest) = self.backoff.waits(k);
         self.usable_deadline().is_some_and(|d| spent.saturating_add(longest) >= d)
     }
 }

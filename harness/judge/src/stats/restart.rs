@@ -4,8 +4,8 @@
 //! replicas, its draws repeat: the two-sample Kolmogorov distance D of the normalised gaps is far too *small*. For
 //! independent samples of one continuous law P(D <= d) counts lattice paths between two lines and is computed exactly
 //! here; the test rejects when it is at most alpha. At 300 against 300 gaps that means D <= 5/300 at 1e-7 and D <= 6/300
-//! at 1e-5 (exactly 2.1e-6). The limit law of the textbook gives 1.2e-8 for 6/300: D moves in steps of 1/300, and that far
-//! out in the lower tail the steps matter.
+//! at 1e-5 (exactly 2.1e-6). The limit law of the textbook gives 1.7e-12 for 5/300, where the truth is 9.5e-9, and
+//! 1.2e-8 for 6/300: D moves in steps of 1/300, and that far out in the lower tail the steps matter.
 //!
 //! Noise costs no false alarm: two noisy samples of the same law are two samples of one law. It costs power: noise of a
 //! hundredth of the delays tears repeated draws apart, and more gaps do not help. [`partners`](super::partners) bears more.

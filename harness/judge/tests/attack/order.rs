@@ -26,6 +26,7 @@ pub fn shuffled(evidence: &Evidence, seed: u64) -> Evidence {
     e.faults.shuffle(&mut rng);
     e.edges.shuffle(&mut rng);
     e.canary.shuffle(&mut rng);
+    e.disk.shuffle(&mut rng);
     e.notes.shuffle(&mut rng);
     e
 }

@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
-use crate::checks::{CheckInfo, support};
-use crate::evidence::{At, Evidence};
+use crate::checks::CheckInfo;
+use crate::checks::support::{capped, ms, pause};
+use crate::evidence::At;
 use crate::finding::{Fact, Finding, Line, Ruling};
 use crate::promise::Noise;
 use crate::stats::Tail;
 
 use super::timeline;
-use super::view::{Call, Hit, View, ms};
+use super::view::{Call, Hit, View};
 
 /// A broken rule.
 #[derive(Debug)]
@@ -83,8 +84,8 @@ pub(super) fn conclude(
     tally: Tally,
     words: Words,
 ) -> Finding {
-    let eps = noise.map_or(Duration::from_nanos(view.evidence.header.eps_ns), |n| n.eps);
-    let pause = pause(view.evidence, eps);
+    let bound = noise.unwrap_or(Noise { eps: Duration::from_nanos(view.evidence.header.eps_ns) });
+    let pause = pause(view.evidence, bound).map(|(what, _)| what);
     let slow = view.slow.map(|took| {
         format!("a call that no fault struck took {}, which the declared `slow_call` may count as a failure", ms(took))
     });
@@ -157,18 +158,10 @@ fn blank(view: &View<'_>, info: &'static CheckInfo, words: &Words) -> Finding {
     }
 }
 
-/// Why times cannot be judged: the canary's longest pause exceeded the bound, or nobody measured one.
-fn pause(evidence: &Evidence, eps: Duration) -> Option<String> {
-    let Some(max) = evidence.canary_max_ns().map(Duration::from_nanos) else {
-        return Some("no canary ran, so nobody knows how long the machine paused".to_owned());
-    };
-    (max > eps).then(|| format!("the machine paused for {}, longer than the noise bound of {}", ms(max), ms(eps)))
-}
-
 /// The lines of a finding in time order, no more than one may carry.
 fn in_time(mut lines: Vec<Line>) -> Vec<Line> {
     lines.sort_by_key(|l| l.at);
-    support::capped(lines)
+    capped(lines)
 }
 
 /// A line about something that arrived.

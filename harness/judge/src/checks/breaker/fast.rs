@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::checks::Check;
 use crate::checks::catalogue::{B2, class};
+use crate::checks::support::ms;
 use crate::promise::{BreakerPolicy, Noise};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::period::{Period, Trip};
-use super::view::{Call, View, ms, named, variant};
+use super::view::{Call, View, named, variant};
 
 /// **B2** While the breaker is open, callers are refused at once with the declared answer, and the dependency gets no
 /// call.

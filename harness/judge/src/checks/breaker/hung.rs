@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::checks::Check;
 use crate::checks::catalogue::{B7, class};
+use crate::checks::support::ms;
 use crate::promise::{BreakerPolicy, Noise};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::period::{reopened, running_at};
-use super::view::{View, ms};
+use super::view::View;
 
 /// **B7** A probe that gets no answer does not lock the breaker: a new one is let through after a further open time.
 ///

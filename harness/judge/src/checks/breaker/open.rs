@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::checks::Check;
 use crate::checks::catalogue::{B3, class};
+use crate::checks::support::ms;
 use crate::promise::{BreakerPolicy, Noise};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::period::{Period, Trip, open_again, reopened};
-use super::view::{Call, Hit, View, ms, named, variant};
+use super::view::{Call, Hit, View, named, variant};
 
 /// **B3** The breaker stays open for the declared time, and no longer.
 ///

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
+use crate::checks::support::EARLY;
 use crate::evidence::At;
 use crate::promise::BreakerPolicy;
 
 use super::view::{Call, Hit, View, named, variant};
-
-/// What the wire's clock may round away.
-pub(super) const ROUNDING: Duration = Duration::from_millis(2);
 
 /// One open period that the wire shows.
 #[derive(Debug, Clone, Copy)]
@@ -29,7 +27,7 @@ impl Period<'_> {
     /// seen by the proxy up to eps after the breaker counted it.
     pub fn not_before(&self, eps: Duration) -> At {
         let seen_late = if self.cause.gave_up { eps } else { Duration::ZERO };
-        self.from() + self.open.saturating_sub(ROUNDING.saturating_add(seen_late))
+        self.from() + self.open.saturating_sub(EARLY.saturating_add(seen_late))
     }
 
     /// A call sent after this must find the open time over: the breaker saw the failure at most eps after the proxy.

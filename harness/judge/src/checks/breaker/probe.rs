@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use crate::checks::Check;
 use crate::checks::catalogue::{B4, class};
+use crate::checks::support::ms;
 use crate::evidence::At;
 use crate::promise::BreakerPolicy;
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::period::running_at;
-use super::view::{Call, Hit, View, ms, named, variant};
+use super::view::{Call, Hit, View, named, variant};
 
 /// **B4** A half-open breaker lets exactly the declared number of probes through and refuses every other caller until
 /// they are answered.

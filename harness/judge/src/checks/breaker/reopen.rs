@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use crate::checks::Check;
 use crate::checks::catalogue::{B5, class};
+use crate::checks::support::ms;
 use crate::promise::{BreakerPolicy, Noise};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::period::{reopened, running_at};
-use super::view::{Hit, View, ms, named, variant};
+use super::view::{Hit, View, named, variant};
 
 /// **B5** A failed probe opens the breaker again for a full open time.
 ///

@@ -4,13 +4,14 @@ use std::time::Duration;
 
 use crate::checks::Check;
 use crate::checks::catalogue::{B8, class};
+use crate::checks::support::ms;
 use crate::evidence::At;
 use crate::finding::Line;
 use crate::promise::{BreakerPolicy, Noise};
 
 use super::conclude::{Tally, Words, arrival, conclude, outcome};
 use super::period::{Period, Trip};
-use super::view::{Call, Hit, View, ms, named, variant};
+use super::view::{Call, Hit, View, named, variant};
 
 /// **B8** A call that was sent while the breaker was closed and ends while it is open or half-open changes nothing: it
 /// neither closes nor reopens, frees no permit, and does not start the open time anew.

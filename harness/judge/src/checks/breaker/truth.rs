@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use crate::checks::Check;
 use crate::checks::catalogue::{B12, class};
+use crate::checks::support::EARLY;
 use crate::evidence::{At, BreakerReading, BreakerState};
 use crate::finding::Line;
 use crate::promise::{BreakerPolicy, BreakerProfile};
 
 use super::conclude::{Tally, Words, conclude};
-use super::period::ROUNDING;
 use super::timeline::{Change, State, changes};
 use super::view::{Call, View};
 
@@ -117,9 +117,7 @@ fn proofs(view: &View<'_>, policy: &BreakerPolicy, eps: Duration) -> Vec<Proof> 
                 // Rejections right behind good probes may be those of a breaker that stayed half-open.
                 State::Open if change.passed == 0 => return None,
                 // Without a call nobody knows whether it turned half-open by itself when the open time was over.
-                State::Open => {
-                    next.map_or(At(u64::MAX), |c| c.at).min(change.at + policy.open.saturating_sub(ROUNDING))
-                }
+                State::Open => next.map_or(At(u64::MAX), |c| c.at).min(change.at + policy.open.saturating_sub(EARLY)),
                 State::HalfOpen => return None,
             };
             let probed = before.is_some_and(|b| b.state == State::HalfOpen);

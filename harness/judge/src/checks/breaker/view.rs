@@ -194,8 +194,3 @@ pub(super) fn variant(step: &str) -> &str {
 pub(super) fn named(base: &str, variant: &str) -> String {
     if variant.is_empty() { base.to_owned() } else { format!("{base}/{variant}") }
 }
-
-/// An interval in the unit that people compare with the contract.
-pub(super) fn ms(d: Duration) -> String {
-    format!("{:.1} ms", d.as_secs_f64() * 1e3)
-}

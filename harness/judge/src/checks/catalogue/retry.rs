@@ -87,7 +87,7 @@ pub const R4: &CheckInfo = &CheckInfo {
     rule: "the distance is above the exact critical value (5/300 for 300 against 300 gaps), and no more payments have a \
         partner in the other herd than chance explains",
     false_alarm: "at most 1e-7: half of it for the distance, by counting lattice paths exactly (the limit law of the \
-        textbook is 200 times too small here), half for the partners, by a binomial bound that holds for any noise",
+        textbook is thousands of times too small here), half for the partners, by a binomial bound that holds for any noise",
     inconclusive: "fewer than 60 payments on either side, a pause above the noise bound, a law without jitter, payments \
         that draw alike within one herd already (see R2), or noise that would have torn repeated draws apart",
     bug_classes: &[

@@ -1,15 +1,14 @@
 //! R8: `Retry-After`.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use super::told::{Due, Kind};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R8;
 use crate::checks::support::{
-    AT_ONCE, Case, Late, Request, Tally, attempt_line, failed, failure, ms, note_unjoined, outcome_line, requests,
-    strays_among, unfired,
+    AT_ONCE, Case, EARLY, Late, Request, Tally, attempt_line, failed, failure, ms, note_unjoined, outcome_line,
+    requests, strays_among, unfired,
 };
 use crate::evidence::{Evidence, Joined};
 use crate::finding::Line;
@@ -20,9 +19,6 @@ const UNIT: &str = R8.bug_classes[1];
 const SLEPT_OUT: &str = R8.bug_classes[2];
 const UNUSABLE: &str = R8.bug_classes[3];
 const DATE: &str = R8.bug_classes[4];
-
-/// How much a timer may fire before its time.
-const EARLY: Duration = Duration::from_millis(2);
 
 /// **R8** A usable `Retry-After` is waited out, an unusable one leaves the law alone, and one that is longer than the limit
 /// or the time left ends the attempts at once.

@@ -187,8 +187,7 @@ impl Book<'_> {
         }
         let Some(last) = r.attempts.last() else { return };
         let to_come = r.attempts.len() < self.policy.attempts as usize && !succeeded(last);
-        let (_, longest) = self.policy.backoff.support(r.attempts.len() - 1);
-        let longest = Duration::try_from_secs_f64(longest.max(0.0)).unwrap_or(Duration::MAX);
+        let (_, longest) = self.policy.backoff.waits(r.attempts.len() - 1);
         if !to_come {
             return;
         }

@@ -79,7 +79,7 @@ impl<'a> Herd<'a> {
 
     /// The peaks of all windows that the profile can resolve, the one that says most first.
     pub fn peaks(&self, law: &Law, slack: Duration) -> Vec<Peak> {
-        let base = if law.base().is_zero() { Duration::from_secs_f64(law.support(0).1) } else { law.base() };
+        let base = if law.base().is_zero() { law.waits(0).1 } else { law.base() };
         // A level that is split cannot leave (0, 1/2): the default is what it would be.
         let alpha = Alpha::new(Alpha::DEFAULT.split(SHARES.len())).unwrap_or_default();
         let mut peaks: Vec<Peak> = SHARES

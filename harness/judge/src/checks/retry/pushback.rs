@@ -6,7 +6,7 @@ use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R14;
 use crate::checks::support::{
-    AT_ONCE, Case, Late, Request, Tally, attempt_line, ms, note_unjoined, outcome_line, requests, strays_among,
+    AT_ONCE, Case, EARLY, Late, Request, Tally, attempt_line, ms, note_unjoined, outcome_line, requests, strays_among,
 };
 use crate::evidence::{Evidence, Joined};
 use crate::finding::Line;
@@ -15,9 +15,6 @@ use crate::promise::{Noise, RetryPolicy};
 const IGNORED: &str = R14.bug_classes[0];
 const STOP_IGNORED: &str = R14.bug_classes[1];
 const TAKEN_FOR_STOP: &str = R14.bug_classes[2];
-
-/// How much a timer may fire before its time.
-const EARLY: Duration = Duration::from_millis(2);
 
 /// **R14** A pushback of zero or more milliseconds is waited out in place of the law; one that is negative or cannot be read
 /// ends the attempts.

@@ -79,8 +79,7 @@ impl Due {
         (base, eps): (TimeBase, Duration),
     ) -> Due {
         let ended = attempt.reply.ended;
-        let (lo, hi) = policy.backoff.support(k);
-        let law = (seconds(lo), seconds(hi));
+        let law = policy.backoff.waits(k);
         let on_top = match after.jitter {
             OnTop::None => (Duration::ZERO, Duration::ZERO),
             OnTop::Law => law,
@@ -115,10 +114,6 @@ impl Due {
         };
         Due { kind, earliest: ended + asked + least, latest: ended + asked + grain + most, retried }
     }
-}
-
-fn seconds(s: f64) -> Duration {
-    Duration::try_from_secs_f64(s.max(0.0)).unwrap_or(Duration::MAX)
 }
 
 #[cfg(test)]

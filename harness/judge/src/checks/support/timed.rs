@@ -1,5 +1,7 @@
 //! Breaches that only a clock can show: a pause of the machine looks the same, so they count on a quiet one.
 
+use std::time::Duration;
+
 use super::case::Breach;
 use super::{Tally, pause};
 use crate::evidence::Evidence;
@@ -7,7 +9,10 @@ use crate::finding::Line;
 use crate::promise::Noise;
 
 /// How long an answer that promises no wait may take beyond the noise bound: a ledger is written and a reply sent.
-pub(in crate::checks) const AT_ONCE: std::time::Duration = std::time::Duration::from_millis(500);
+pub(in crate::checks) const AT_ONCE: Duration = Duration::from_millis(500);
+
+/// How much before its time something may be seen that was not early: what a timer, and the proxy's clock, round away.
+pub(in crate::checks) const EARLY: Duration = Duration::from_millis(2);
 
 /// Breaches of a time limit, kept apart until the machine's pauses are known.
 #[derive(Debug, Default)]

@@ -102,8 +102,8 @@ mod tests {
         least(moves, top, At(at), EPS)
     }
 
-    /// Proves the bound by every order: for random movements close to one another the bucket never holds less than it says,
-    /// and some order holds exactly that much.
+    /// Proves the bound by every order, for three rows of five movements close to one another: the bucket never holds less
+    /// than it says, and some order holds exactly that much.
     #[test]
     fn no_order_leaves_less() {
         fn orders(rest: &[f64], held: f64, top: f64) -> Vec<f64> {

@@ -1,7 +1,5 @@
 //! Payments that were given up before their last attempt: an exponent that overflows into an error ends them.
 
-use std::time::Duration;
-
 use crate::checks::retry::bounded::failed_for_good;
 use crate::checks::support::{AT_ONCE, Request};
 use crate::evidence::Answer;
@@ -47,7 +45,7 @@ impl<'j, 'r, 'a> Ended<'j, 'r, 'a> {
         } else if policy.may_run_out(last.reply.ended.since(r.outcome.sent), rank) {
             self.by_deadline += 1;
         } else if matches!(r.outcome.answer, Answer::TimedOut | Answer::Left) {
-            let longest = Duration::try_from_secs_f64(policy.backoff.support(rank).1.max(0.0)).unwrap_or(Duration::MAX);
+            let (_, longest) = policy.backoff.waits(rank);
             let most = longest.saturating_add(noise.eps).saturating_add(AT_ONCE);
             if r.outcome.ended.since(last.reply.ended) > most {
                 self.silent.push(r);
