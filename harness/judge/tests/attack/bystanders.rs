@@ -1,8 +1,8 @@
 //! What has nothing to do with a promise does not change its verdict.
 
 use judge::evidence::{
-    At, BreakerReading, BreakerState, Canary, Connection, ConnectionEnd, EdgeChange, Evidence, FaultEdge, FaultKind,
-    FaultWindow, LedgerReading, Note, NoteWeight, SpanKind,
+    At, BreakerReading, BreakerState, Canary, Connection, ConnectionEnd, Disk, EdgeChange, Evidence, FaultEdge,
+    FaultKind, FaultWindow, LedgerReading, Note, NoteWeight, SpanKind,
 };
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -91,6 +91,7 @@ fn remarks(e: &mut Evidence, last: u64, now: &mut impl FnMut() -> At) {
         from: None,
     });
     e.canary.push(Canary { samples: 5, max_ns: 10, p99_ns: 5, worst_at: now() });
+    e.disk.push(Disk { writes: 5, max_ns: 10 });
     e.ledger.push(LedgerReading {
         at: At(0),
         step: "before".to_owned(),

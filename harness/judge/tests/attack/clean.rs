@@ -38,25 +38,45 @@ const DIGITS: [&str; 3] = ["trace", "parent", "span"];
 /// `base`, and after its end `more` under names of its own, as if it had gone on in the same run.
 pub fn added(base: &Evidence, more: &Evidence, nth: u8, steps: Steps) -> Evidence {
     let later = end(base) + 10_000_000_000;
-    let more = relabelled(more, nth, later, steps);
+    // Taken apart field by field, so that a list which is new in the format cannot be forgotten here.
+    let Evidence {
+        header: _,
+        steps: more_steps,
+        attempts,
+        connections,
+        outcomes,
+        ledger,
+        bank,
+        spans,
+        breakers,
+        faults,
+        edges,
+        canary,
+        disk,
+        notes,
+        sealed: _,
+    } = relabelled(more, nth, later, steps);
     let mut all = base.clone();
-    for step in &more.steps {
+    for step in &more_steps {
         match all.steps.iter_mut().find(|s| s.name == step.name) {
             Some(known) => (known.to, known.planned) = (known.to.max(step.to), known.planned + step.planned),
             None => all.steps.push(step.clone()),
         }
     }
-    all.attempts.extend(more.attempts);
-    all.connections.extend(more.connections);
-    all.outcomes.extend(more.outcomes);
-    all.bank.extend(more.bank);
-    all.spans.extend(more.spans);
-    all.breakers.extend(more.breakers);
-    all.faults.extend(more.faults);
-    all.canary.extend(more.canary);
+    all.attempts.extend(attempts);
+    all.connections.extend(connections);
+    all.outcomes.extend(outcomes);
+    all.bank.extend(bank);
+    all.spans.extend(spans);
+    all.breakers.extend(breakers);
+    all.faults.extend(faults);
+    all.edges.extend(edges);
+    all.canary.extend(canary);
+    all.disk.extend(disk);
+    all.notes.extend(notes);
     // The last reading of the whole run has the rows of both parts.
     let before: Vec<_> = base.final_ledger().map(|l| l.rows.clone()).unwrap_or_default();
-    for mut reading in more.ledger {
+    for mut reading in ledger {
         reading.rows.extend(before.iter().cloned());
         all.ledger.push(reading);
     }

@@ -58,7 +58,7 @@ fn no_pass_without_the_witness() {
 #[test]
 fn losing_a_witness_acquits_nobody() {
     type Lose = fn(&mut Evidence);
-    let lost: [(&str, Lose); 9] = [
+    let lost: [(&str, Lose); 12] = [
         ("steps", |e| e.steps.clear()),
         ("attempts", |e| e.attempts.clear()),
         ("connections", |e| e.connections.clear()),
@@ -67,7 +67,10 @@ fn losing_a_witness_acquits_nobody() {
         ("bank", |e| e.bank.clear()),
         ("spans", |e| e.spans.clear()),
         ("breakers", |e| e.breakers.clear()),
+        ("faults", |e| e.faults.clear()),
+        ("edges", |e| e.edges.clear()),
         ("canary", |e| e.canary.clear()),
+        ("disk", |e| e.disk.clear()),
     ];
     for (scene, name, evidence) in PLAYED.iter() {
         let failed: Vec<&Check> = scene.checks.iter().filter(|c| c.judge(evidence).ruling == Ruling::Fail).collect();

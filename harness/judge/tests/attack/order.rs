@@ -10,25 +10,59 @@ use crate::scene::{PLAYED, tries};
 
 /// The same records in another order, in every list.
 pub fn shuffled(evidence: &Evidence, seed: u64) -> Evidence {
-    let (mut e, mut rng) = (evidence.clone(), ChaCha8Rng::seed_from_u64(seed));
-    e.steps.shuffle(&mut rng);
-    e.attempts.shuffle(&mut rng);
-    e.connections.shuffle(&mut rng);
-    e.outcomes.shuffle(&mut rng);
-    e.ledger.shuffle(&mut rng);
-    e.ledger.iter_mut().for_each(|l| l.rows.shuffle(&mut rng));
-    e.bank.shuffle(&mut rng);
-    e.spans.shuffle(&mut rng);
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    // Taken apart field by field, so that a list which is new in the format cannot be forgotten here.
+    let Evidence {
+        header,
+        mut steps,
+        mut attempts,
+        mut connections,
+        mut outcomes,
+        mut ledger,
+        mut bank,
+        mut spans,
+        breakers,
+        mut faults,
+        mut edges,
+        mut canary,
+        mut disk,
+        mut notes,
+        sealed,
+    } = evidence.clone();
+    steps.shuffle(&mut rng);
+    attempts.shuffle(&mut rng);
+    connections.shuffle(&mut rng);
+    outcomes.shuffle(&mut rng);
+    ledger.shuffle(&mut rng);
+    ledger.iter_mut().for_each(|l| l.rows.shuffle(&mut rng));
+    bank.shuffle(&mut rng);
+    spans.shuffle(&mut rng);
     // Changes of state stand in the order in which they happened.
-    let (changes, mut readings): (Vec<_>, Vec<_>) = e.breakers.into_iter().partition(|b| b.from.is_some());
+    let (changes, mut readings): (Vec<_>, Vec<_>) = breakers.into_iter().partition(|b| b.from.is_some());
     readings.shuffle(&mut rng);
-    e.breakers = readings.into_iter().chain(changes).collect();
-    e.faults.shuffle(&mut rng);
-    e.edges.shuffle(&mut rng);
-    e.canary.shuffle(&mut rng);
-    e.disk.shuffle(&mut rng);
-    e.notes.shuffle(&mut rng);
-    e
+    let breakers = readings.into_iter().chain(changes).collect();
+    faults.shuffle(&mut rng);
+    edges.shuffle(&mut rng);
+    canary.shuffle(&mut rng);
+    disk.shuffle(&mut rng);
+    notes.shuffle(&mut rng);
+    Evidence {
+        header,
+        steps,
+        attempts,
+        connections,
+        outcomes,
+        ledger,
+        bank,
+        spans,
+        breakers,
+        faults,
+        edges,
+        canary,
+        disk,
+        notes,
+        sealed,
+    }
 }
 
 fn same(index: usize, seed: u64) -> Result<(), TestCaseError> {
