@@ -9,8 +9,9 @@ use super::{Evidence, LedgerReading};
 
 impl Evidence {
     /// The same evidence with every list in one order: by time, then by number and name, then by content. Two recorders
-    /// that saw the same write down the same after this, whoever was first with which record. Only breaker readings of one
-    /// moment stay as they were. Borrowed when it is in that order already.
+    /// that saw the same write down the same after this, whoever was first with which record. Only a breaker's changes
+    /// of state that were read at one moment stay as they were, behind the readings of that moment. Borrowed when it is in
+    /// that order already.
     ///
     /// `judge::checks::Check::judge` judges what this gives, so a check need not think of it.
     #[must_use]

@@ -206,7 +206,9 @@ pub const B8: &CheckInfo = &CheckInfo {
         probes all calls pass. Once with answers that succeed, once with answers that fail",
     false_alarm: "none: the holds fix the order, and calls are counted. That no probe was let through only counts on a \
         machine without long pauses",
-    inconclusive: "a late answer did not come when it was planned to, or the breaker breaks the same rule without one",
+    inconclusive: "the breaker never opened; a late answer did not come when it was planned to, or fewer calls followed it \
+        than are needed; probes were not as many as declared, failed, or were not held and released; or the breaker breaks \
+        the same rule without a late answer",
     bug_classes: &[class::STALE_CLOSES, class::STALE_REOPENS, class::STALE_FREES, class::STALE_RESTARTS],
     scenario: "breaker-late",
 };
