@@ -65,8 +65,8 @@ pub const S3: &CheckInfo = &CheckInfo {
         by the clock",
     inconclusive: "an offered load that was not above the capacity, fewer than 50 successes that could have been, no payment \
         that reached the dependency, a pause \
-        of the machine that is long against the time of the load, or, when the share is missed, one above the \
-        noise bound or a disk that kept a small write waiting for longer",
+        of the machine that is long against the time of the load, or, when the share is missed, one above four \
+        noise bounds or a disk that kept a small write waiting for longer",
     bug_classes: &[
         "no limit on calls in flight: each waits so long that its caller has given up when it is answered",
         "retries under overload: they take the place of payments that would have succeeded",

@@ -20,6 +20,8 @@ const STEP: &str = "overload";
 const LEAD: f64 = 0.25;
 /// How far above the capacity the load must have been.
 const ABOVE: f64 = 1.2;
+/// Noise bounds that an overload without a limit was seen to reach by itself, twice over: up to 118 ms of 60.
+const OWN_NOISE: u32 = 4;
 /// Attempts for each payment that reached the dependency, from which on retries are named as the cause.
 const REPEATED: f64 = 1.25;
 
@@ -32,7 +34,7 @@ const REPEATED: f64 = 1.25;
 /// - *False alarms*: none, successes are counted.
 /// - *Inconclusive*: an offered load below 1.2 times the capacity; a time so short that fewer than 50 successes were
 ///   possible; no payment that reached the dependency; a pause longer than a quarter of that time, or, when the share is
-///   missed, longer than the noise bound, as is a stall of the disk; a share that is none.
+///   missed, longer than four noise bounds, as is a stall of the disk; a share that is none.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
@@ -99,7 +101,7 @@ fn judge(evidence: &Evidence, policy: &OverloadPolicy, link: &str, capacity: f64
         tally.gap("no payment reached the dependency, whose capacity is what successes are held against", advice);
     }
     if share < policy.goodput {
-        if let Some((why, advice)) = noisy(evidence) {
+        if let Some((why, advice)) = noisy(evidence, OWN_NOISE) {
             return case.measured(seen).inconclusive(tally, why, advice);
         }
         let failed = asked.iter().filter(|r| !r.outcome.succeeded() && r.tries() > 0);

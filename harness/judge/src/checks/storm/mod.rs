@@ -23,8 +23,10 @@ const ENOUGH: usize = 50;
 
 /// Why a shortfall says nothing of the service: the machine paused, or its disk kept a small durable write waiting, for longer
 /// than the noise bound. What succeeds in spite of that has succeeded; what does not may have been slow with the machine.
-fn noisy(evidence: &Evidence) -> Option<(String, String)> {
-    let eps = Duration::from_nanos(evidence.header.eps_ns);
+///
+/// `times`: how many noise bounds are excused. A service that drowns makes the machine pause by itself.
+fn noisy(evidence: &Evidence, times: u32) -> Option<(String, String)> {
+    let eps = Duration::from_nanos(evidence.header.eps_ns).saturating_mul(times);
     let stalled = evidence.disk_max_ns().map(Duration::from_nanos).filter(|longest| *longest > eps).map(|longest| {
         let what = format!(
             "a small durable write took {} on this disk, longer than the noise bound of {}",

@@ -152,7 +152,7 @@ fn judge(evidence: &Evidence, policy: &RecoveryPolicy, link: &str) -> Finding {
     numbers(&before, &after, &asked, healed, &mut tally);
     breaches(&before, &after, policy, &mut tally);
     if !tally.breaches.is_empty()
-        && let Some((why, advice)) = noisy(evidence)
+        && let Some((why, advice)) = noisy(evidence, 1)
     {
         let broken: Vec<_> = tally.breaches.drain(..).map(|b| b.what).collect();
         return case.measured(broken.join("; ")).inconclusive(tally, why, advice);
