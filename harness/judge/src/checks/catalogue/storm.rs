@@ -42,7 +42,7 @@ pub const S2: &CheckInfo = &CheckInfo {
         load, and the comparison leaves two requests for where the time was cut",
     inconclusive: "fewer than 50 payments before or after, a load that ended too early, a service that was not well before \
         the disturbance, a fault that did not strike, no call at all seen on the link, a pause of the machine that is long against the promised time, or, when \
-        something is not back, one above the noise bound or a disk that kept a small write waiting for longer",
+        something is not back, one above four noise bounds or a disk that kept a small write waiting for longer",
     bug_classes: &[
         "a metastable failure: retries or queued work of the disturbance are themselves enough load to keep it up",
         "work that nobody waits for any more is still sent: abandoned calls use up what fresh ones need",

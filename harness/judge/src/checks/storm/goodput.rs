@@ -20,8 +20,6 @@ const STEP: &str = "overload";
 const LEAD: f64 = 0.25;
 /// How far above the capacity the load must have been.
 const ABOVE: f64 = 1.2;
-/// Noise bounds that an overload without a limit was seen to reach by itself, twice over: up to 118 ms of 60.
-const OWN_NOISE: u32 = 4;
 /// Attempts for each payment that reached the dependency, from which on retries are named as the cause.
 const REPEATED: f64 = 1.25;
 
@@ -101,7 +99,7 @@ fn judge(evidence: &Evidence, policy: &OverloadPolicy, link: &str, capacity: f64
         tally.gap("no payment reached the dependency, whose capacity is what successes are held against", advice);
     }
     if share < policy.goodput {
-        if let Some((why, advice)) = noisy(evidence, OWN_NOISE) {
+        if let Some((why, advice)) = noisy(evidence) {
             return case.measured(seen).inconclusive(tally, why, advice);
         }
         let failed = asked.iter().filter(|r| !r.outcome.succeeded() && r.tries() > 0);

@@ -42,7 +42,7 @@ const AFTERMATH: Duration = Duration::from_millis(500);
 ///   where the time was cut.
 /// - *Inconclusive*: fewer than 50 payments on either side; less than half a second after the promised time; no good success
 ///   rate before; another rate of asking; a fault that did not strike; no call at all seen on the link; a pause
-///   longer than a quarter of the promised time, or, when something is not back, longer than the noise bound, as is a
+///   longer than a quarter of the promised time, or, when something is not back, longer than four noise bounds, as is a
 ///   stall of the disk; a share that is none.
 ///
 /// ```
@@ -152,7 +152,7 @@ fn judge(evidence: &Evidence, policy: &RecoveryPolicy, link: &str) -> Finding {
     numbers(&before, &after, &asked, healed, &mut tally);
     breaches(&before, &after, policy, &mut tally);
     if !tally.breaches.is_empty()
-        && let Some((why, advice)) = noisy(evidence, 1)
+        && let Some((why, advice)) = noisy(evidence)
     {
         let broken: Vec<_> = tally.breaches.drain(..).map(|b| b.what).collect();
         return case.measured(broken.join("; ")).inconclusive(tally, why, advice);
