@@ -1,7 +1,9 @@
 //! R10 over the four models: the right budget passes, and each wrong one is failed for what is wrong with it.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
+use judge::Ruling;
 use judge::checks::{Check, retry};
 use judge::evidence::{Answer, Evidence};
 use judge::promise::{BudgetPolicy, Deposit, Noise, RetryPolicy};
@@ -57,6 +59,25 @@ fn a_starved_budget_fails() {
     }
     for budget in [GRPC, RATIO, QUOTA] {
         fails(&check(&budget), &play(budget, Keeps::NeverRefilled), 2);
+    }
+}
+
+/// Proves that a retry which the proxy saw before it saw the end of the attempt that failed is one like any other: the
+/// service knows first when it has given up.
+#[test]
+fn an_end_that_is_seen_late_changes_nothing() {
+    for budget in [GRPC, RATIO, QUOTA] {
+        for (keeps, ruling) in [(Keeps::Rightly, Ruling::Pass), (Keeps::None, Ruling::Fail)] {
+            let mut late = play(budget, keeps);
+            let arrivals: HashMap<_, _> =
+                late.attempts.iter().map(|a| ((a.key.clone(), a.ordinal), a.arrived)).collect();
+            for attempt in &mut late.attempts {
+                let next = arrivals.get(&(attempt.key.clone(), attempt.ordinal + 1));
+                next.into_iter().for_each(|next| attempt.reply.ended = *next + Duration::from_millis(1));
+            }
+            let finding = check(&budget).judge(&late);
+            assert_eq!(finding.ruling, ruling, "{budget:?} {keeps:?}: {finding:#?}");
+        }
     }
 }
 

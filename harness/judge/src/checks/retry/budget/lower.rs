@@ -76,8 +76,8 @@ fn least(mut moves: Vec<Move>, top: f64, at: At, eps: Duration) -> f64 {
     let mut held = top;
     let mut rest = moves.as_slice();
     while let Some(first) = rest.first() {
-        let mut until = first.to;
-        let mut n = 0;
+        // The first one is always taken, so that the rest grows shorter whatever its stretch of time is.
+        let (mut until, mut n) = (first.to, 1);
         while let Some(m) = rest.get(n).filter(|m| m.from <= until) {
             until = until.max(m.to);
             n += 1;
@@ -124,6 +124,13 @@ mod tests {
             let seen = orders(&step, 3.0, 3.0).into_iter().fold(f64::INFINITY, f64::min);
             assert_eq!(bound, seen, "{step:?}");
         }
+    }
+
+    /// Proves that a stretch of time which ends before it begins is a movement like any other, and no endless one.
+    #[test]
+    fn a_stretch_in_reverse_is_counted_once() {
+        let moves = vec![Move { from: At(9), to: At(2), by: -1.0 }, Move { from: At(3), to: At(4), by: -1.0 }];
+        assert_eq!(least(moves, 3.0, At(20), EPS), 1.0);
     }
 
     /// Proves that movements that are far enough apart keep their order, that a gain of the last moment does not count,

@@ -20,8 +20,10 @@ pub(super) struct Retry<'a> {
 }
 
 impl Retry<'_> {
+    /// The failure that it follows, or its own arrival when the proxy saw that first: a service that gives up on an attempt
+    /// knows of its end before the proxy does.
     pub fn from(&self) -> At {
-        self.before.reply.ended
+        self.before.reply.ended.min(self.attempt.arrived)
     }
 
     pub fn to(&self) -> At {
