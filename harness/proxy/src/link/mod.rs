@@ -178,8 +178,22 @@ impl Link {
         let dial = TcpStream::connect(address.as_ref());
         match tokio::time::timeout(self.limits.dial_time, dial).await {
             Ok(Ok(stream)) => Ok(stream),
-            Ok(Err(e)) => Err(format!("dial {address}: {e}")),
+            Ok(Err(e)) => {
+                if is_our_own_want(&e) {
+                    let text = format!("link `{}` cannot dial {address}: {e}", self.name);
+                    self.log.spoil(self.clock.now(), "dial-exhausted", text);
+                }
+                Err(format!("dial {address}: {e}"))
+            }
             Err(_) => Err(format!("dial {address}: no answer within {:?}", self.limits.dial_time)),
         }
     }
+}
+
+/// Whether a dial failed for want of something on this side (descriptors, ports, memory), which says nothing of the
+/// upstream.
+fn is_our_own_want(e: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let wants = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::ADDRNOTAVAIL];
+    e.raw_os_error().is_some_and(|code| wants.iter().any(|want| want.raw_os_error() == code))
 }
