@@ -7,6 +7,7 @@
 
 #![deny(missing_docs)]
 
+mod aside;
 pub mod battery;
 pub mod canary;
 pub mod clock;

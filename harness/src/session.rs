@@ -6,6 +6,7 @@ use std::sync::Arc;
 use judge::evidence::Evidence;
 use judge::{Finding, Ruling, Verdict, render};
 
+use crate::aside::aside;
 use crate::battery::Scenario;
 use crate::contract::Contract;
 use crate::error::HarnessError;
@@ -140,18 +141,23 @@ impl Session {
     /// # Errors
     /// When the rig fails.
     pub async fn judged(&self, scenario: &Scenario) -> Result<Vec<Finding>, HarnessError> {
-        let evidence = self.record(scenario).await?;
-        let mut findings = scenario.judge(&self.contract, &evidence);
+        let (mut findings, pause) = self.recorded_and_judged(scenario).await?;
         let half = self.contract.noise.eps.as_nanos() / 2;
-        let disturbed = evidence.canary_max_ns().is_some_and(|pause| u128::from(pause) > half);
+        let disturbed = pause.is_some_and(|pause| u128::from(pause) > half);
         let worst = findings.iter().map(|f| f.ruling).max();
         if scenario.timed && disturbed && worst == Some(Ruling::Inconclusive) {
-            findings = scenario.judge(&self.contract, &self.record(scenario).await?);
+            (findings, _) = self.recorded_and_judged(scenario).await?;
         }
         for finding in findings.iter_mut().filter(|f| f.ruling != Ruling::Pass) {
             finding.reproduce = Some(self.how_to_reproduce(scenario.name));
         }
         Ok(findings)
+    }
+
+    /// The findings of one recording, with the canary's worst reading.
+    async fn recorded_and_judged(&self, scenario: &Scenario) -> Result<(Vec<Finding>, Option<u64>), HarnessError> {
+        let (evidence, contract, scenario) = (self.record(scenario).await?, self.contract.clone(), *scenario);
+        Ok(aside(move || (scenario.judge(&contract, &evidence), evidence.canary_max_ns())).await)
     }
 
     /// Puts findings together.

@@ -15,6 +15,7 @@ use crate::rig::{Isolation, Rig, RigError};
 pub(super) type Steps<'r> = Pin<Box<dyn Future<Output = Result<(), RigError>> + Send + 'r>>;
 
 /// A scenario of the battery: what it needs, what it does, and which checks judge it.
+#[derive(Clone, Copy)]
 pub struct Scenario {
     /// Its name in folders, reports and on the command line.
     pub name: &'static str,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use judge::evidence::{Evidence, NoteWeight, Record};
 
 use super::{Rig, RigError, bank, service};
+use crate::aside::aside;
 use crate::collector::SettleRule;
 use crate::probe::ProbeLimits;
 
@@ -19,18 +20,19 @@ impl Rig {
     ///
     /// # Errors
     /// When the ledger cannot be read, the service cannot be stopped, or the disk refuses.
-    pub async fn finish(self) -> Result<Evidence, RigError> {
+    pub async fn finish(mut self) -> Result<Evidence, RigError> {
         if let Err(error) = self.proxy.settle(LAST_ATTEMPTS).await {
             self.tape.note(self.now(), NoteWeight::Info, "stragglers", error.to_string());
+        }
+        // No later: nothing is measured from here on, and what the end of a scenario costs is no noise in it.
+        if let Some(canaries) = self.canaries.take() {
+            canaries.stop(&self.tape).await;
         }
         self.note_crash().await;
         self.read_ledger("final").await?;
         self.stop_players().await?;
         self.collect_spans().await;
-        let Rig { clock, tape, banks, proxy, mut collector, canary, disk, echo, pump, .. } = self;
-        tape.append(Record::Canary(canary.stop().await));
-        disk.into_iter().for_each(|disk| tape.append(Record::Disk(disk.stop())));
-        drop(echo);
+        let Rig { clock, tape, banks, proxy, mut collector, pump, .. } = self;
         collector.shutdown().await;
         proxy.shutdown().await;
         let dropped = pump.stop().await;
@@ -50,7 +52,7 @@ impl Rig {
             let entries = journal.entries.iter().filter_map(|row| bank::entry(row, &clock.base(), link.as_deref()));
             entries.for_each(|entry| tape.append(Record::Bank(entry)));
         }
-        Ok(tape.seal()?)
+        Ok(aside(move || tape.seal()).await?)
     }
 
     /// Reads the ledger, if the contract says where it is. A ledger that cannot be read, e.g. because the service that

@@ -6,6 +6,7 @@
 
 mod bank;
 mod breaker;
+mod canaries;
 mod drive;
 mod error;
 mod finish;
@@ -31,7 +32,7 @@ use judge::promise::{BreakerPolicy, DegradationPolicy, IdempotencyPolicy, RetryP
 use mock_bank::Bank;
 use tokio::sync::Mutex;
 
-use crate::canary::{Canary, DiskCanary, EchoServer};
+use crate::canary::EchoServer;
 use crate::clock::Clock;
 use crate::collector::{Collector, CollectorConfig};
 use crate::contract::Contract;
@@ -49,8 +50,6 @@ pub use timeline::TimedFault;
 
 /// The proxy link that only the canary uses.
 const CANARY_LINK: &str = "harness-canary";
-/// Tasks of the canary.
-const CANARY_TASKS: usize = 2;
 
 /// The running players of one scenario.
 #[derive(Debug)]
@@ -62,10 +61,8 @@ pub struct Rig {
     banks: BTreeMap<String, Bank>,
     proxy: Proxy,
     collector: Collector,
-    canary: Canary,
-    /// Where a rate is measured.
-    disk: Option<DiskCanary>,
-    echo: EchoServer,
+    /// Until the last attempt has ended.
+    canaries: Option<canaries::Canaries>,
     client: Arc<Client>,
     players: Mutex<players::Players>,
     folder: ScenarioFolder,
@@ -101,9 +98,7 @@ impl Rig {
         let payment = service::request(&spec.contract)?;
         let client = Client::new(&vars["service.url"], payment, clock, tape.clone(), source)?;
         let client = Arc::new(client.with_routes(service::routes(&spec.contract)?));
-        let canary =
-            Canary::start(proxy.link_addr(CANARY_LINK)?, clock, CANARY_TASKS).await.map_err(RigError::Canary)?;
-        let disk = spec.alone.then(|| DiskCanary::start(folder.dir())).transpose().map_err(RigError::Canary)?;
+        let canaries = canaries::Canaries::start(&proxy, echo, clock, spec.alone.then_some(&folder)).await?;
         let pump = pump::Pump::start(&spec, &vars, &tape, &proxy, clock)?;
         Ok(Self {
             spec,
@@ -112,9 +107,7 @@ impl Rig {
             banks,
             proxy,
             collector,
-            canary,
-            disk,
-            echo,
+            canaries: Some(canaries),
             client,
             players: Mutex::new(players::Players::new(process, further)),
             folder,

@@ -1,0 +1,46 @@
+//! What measures the machine while a scenario is measured, from the moment the service is ready to its last attempt.
+
+use std::io;
+
+use chaos_proxy::Proxy;
+use judge::evidence::Record;
+
+use super::{CANARY_LINK, RigError, Tape};
+use crate::canary::{Canary, DiskCanary, EchoServer};
+use crate::clock::Clock;
+use crate::record::ScenarioFolder;
+
+/// Tasks of the canary.
+const CANARY_TASKS: usize = 2;
+
+/// The running canaries. Dropping them ends them without a reading.
+#[derive(Debug)]
+pub(super) struct Canaries {
+    network: Canary,
+    /// Where a rate is measured.
+    disk: Option<DiskCanary>,
+    _echo: EchoServer,
+}
+
+impl Canaries {
+    /// Starts them: `echo` stands behind the proxy's link of the canary, and a folder is given where the disk matters.
+    pub(super) async fn start(
+        proxy: &Proxy,
+        echo: EchoServer,
+        clock: Clock,
+        disk: Option<&ScenarioFolder>,
+    ) -> Result<Self, RigError> {
+        let failed = |e: io::Error| RigError::Canary(e);
+        let network = Canary::start(proxy.link_addr(CANARY_LINK)?, clock, CANARY_TASKS).await.map_err(failed)?;
+        let disk = disk.map(|folder| DiskCanary::start(folder.dir())).transpose().map_err(failed)?;
+        Ok(Self { network, disk, _echo: echo })
+    }
+
+    /// Ends them and writes down what they measured.
+    pub(super) async fn stop(self, tape: &Tape) {
+        tape.append(Record::Canary(self.network.stop().await));
+        if let Some(disk) = self.disk {
+            tape.append(Record::Disk(disk.stop()));
+        }
+    }
+}
