@@ -8,6 +8,7 @@ mod ids;
 mod joined;
 mod ledger;
 mod merge;
+mod moments;
 mod order;
 mod outcome;
 mod setting;

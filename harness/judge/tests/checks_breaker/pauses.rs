@@ -3,12 +3,12 @@
 
 use judge::Ruling;
 use judge::checks::{Check, breaker};
-use judge::evidence::Evidence;
+use judge::evidence::{End, Evidence};
 use judge::promise::{BreakerPolicy, Noise};
 
 use crate::late::crowded;
 use crate::machine::Defect;
-use crate::scenarios::{open_it, times};
+use crate::scenarios::{open_it, relapse, times};
 use crate::stage::{Bank, EPS_MS, Stage, part};
 use crate::support::MS;
 use crate::{policy, windowed};
@@ -148,4 +148,18 @@ fn a_probe_behind_the_crowd_is_no_overshoot() {
         check.judge(&stage.evidence).ruling
     };
     assert_eq!((run(Defect::None), run(Defect::LostUpdate)), (Ruling::Pass, Ruling::Fail));
+}
+
+/// Proves for B3 that a breaker which opened when its service gave up on a hanging probe is not failed for the time after
+/// which a standing machine let the proxy see that; and that on a quiet machine the same is a breach.
+#[test]
+fn a_departure_seen_late_is_no_short_open_time() {
+    let policy = policy();
+    let mut evidence = relapse(&policy, Defect::None, 3);
+    let left = evidence.attempts.iter_mut().find(|a| a.reply.end == End::ClientLeft).expect("a hanging probe");
+    left.reply.ended = left.reply.ended + policy.open.mul_f64(0.6);
+    let check = breaker::stays_open(&policy, "bank", Noise::default());
+    assert_eq!(check.judge(&evidence).ruling, Ruling::Fail);
+    evidence.canary[0].max_ns = 3 * EPS_MS * MS;
+    unclear(&check, &evidence, "paused");
 }

@@ -51,6 +51,21 @@ fn the_other_direction_is_judged_too() {
     assert!(finding.headline.contains("3 of 3 calls of the payment"), "{}", finding.headline);
 }
 
+/// Proves that calls which reached their dependency and failed are no leak on a machine that stood still, and that a
+/// rejection without a call is one on any machine.
+#[test]
+fn a_pause_may_fail_a_call_and_rejects_none() {
+    let noisy = |kind| {
+        let mut evidence = run(kind, 5);
+        evidence.canary[0].max_ns = evidence.header.eps_ns + 1;
+        judged(&evidence)
+    };
+    let leaks = noisy(Kind::Leaks);
+    assert_eq!(leaks.ruling, Ruling::Inconclusive, "{leaks:#?}");
+    assert!(leaks.headline.contains("paused"), "{}", leaks.headline);
+    assert_eq!(noisy(Kind::Shared).ruling, Ruling::Fail);
+}
+
 /// Proves that what was not seen is no pass.
 #[test]
 fn too_little_is_inconclusive() {

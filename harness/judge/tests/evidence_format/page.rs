@@ -114,6 +114,45 @@ pub fn enumerations() -> Vec<(&'static str, Vec<String>)> {
     ]
 }
 
+/// Proves that every moment of a record is found to be moved to another axis, and nothing else: the documented type says
+/// which fields are moments.
+#[test]
+fn every_moment_is_visited() {
+    let page = page();
+    for record in records(true) {
+        let mut moved = record.clone();
+        moved.each_moment(&mut |at| at.0 += 1_000_000);
+        let (before, after) =
+            (serde_json::to_value(&record).expect("JSON"), serde_json::to_value(&moved).expect("JSON"));
+        let kind = before.as_object().and_then(|o| o.keys().next()).expect("its kind").clone();
+        let table = table(section(&page, &kind));
+        let leaves = |value: &Value| {
+            let mut found = Vec::new();
+            numbers(&value[&kind], "", &mut found);
+            found
+        };
+        for ((path, before), (_, after)) in leaves(&before).into_iter().zip(leaves(&after)) {
+            let is_moment = table.get(&path).is_some_and(|t| t.starts_with("moment") || t == "claim");
+            let by = if is_moment { 1_000_000 } else { 0 };
+            assert_eq!(after, before + by, "{kind}.{path}");
+        }
+    }
+}
+
+/// The whole numbers of a value with their paths, in order.
+fn numbers(value: &Value, path: &str, found: &mut Vec<(String, u64)>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, inner) in fields {
+                numbers(inner, &if path.is_empty() { name.clone() } else { format!("{path}.{name}") }, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|inner| numbers(inner, &format!("{path}[]"), found)),
+        Value::Number(number) => found.extend(number.as_u64().map(|n| (path.to_owned(), n))),
+        _ => {}
+    }
+}
+
 /// Proves that the page has every word of every enumeration, in the section of the record that says it.
 #[test]
 fn the_page_has_every_word() {

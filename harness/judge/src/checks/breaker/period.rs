@@ -24,9 +24,13 @@ impl Period<'_> {
     }
 
     /// No call may arrive before this. A failure that the service itself declared (it gave up on a hanging call) is
-    /// seen by the proxy up to eps after the breaker counted it.
+    /// seen by the proxy up to eps after the breaker counted it, and who knows when on a machine that paused for longer.
     pub fn not_before(&self, eps: Duration) -> At {
-        let seen_late = if self.cause.gave_up { eps } else { Duration::ZERO };
+        let seen_late = match self.cause {
+            Hit { blurred: true, .. } => self.open,
+            Hit { gave_up: true, .. } => eps,
+            _ => Duration::ZERO,
+        };
         self.from() + self.open.saturating_sub(EARLY.saturating_add(seen_late))
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use crate::checks::support::paused;
 use crate::evidence::{At, Attempt, Connection, End, Evidence, Joined, Outcome};
 use crate::promise::BreakerPolicy;
 
@@ -17,6 +18,8 @@ pub(super) struct Hit<'a> {
     pub ok: bool,
     /// Whether it ended because the service gave up. The proxy sees that *after* the service acted on it.
     pub gave_up: bool,
+    /// Whether nobody knows how long after, because the machine paused for longer than the noise bound.
+    pub blurred: bool,
     /// The attempt; `None` for a refused connection.
     pub attempt: Option<&'a Attempt>,
 }
@@ -25,11 +28,11 @@ impl<'a> Hit<'a> {
     fn of_attempt(a: &'a Attempt) -> Self {
         let ok = a.reply.end == End::Replied && a.reply.status.is_some_and(|s| s < 400);
         let gave_up = a.reply.end == End::ClientLeft;
-        Self { arrived: a.arrived, ended: a.reply.ended, ok, gave_up, attempt: Some(a) }
+        Self { arrived: a.arrived, ended: a.reply.ended, ok, gave_up, blurred: false, attempt: Some(a) }
     }
 
     fn of_refused(c: &Connection) -> Self {
-        Self { arrived: c.accepted, ended: c.closed, ok: false, gave_up: false, attempt: None }
+        Self { arrived: c.accepted, ended: c.closed, ok: false, gave_up: false, blurred: false, attempt: None }
     }
 
     /// When a hold took it, and when it was let go.
@@ -123,6 +126,9 @@ impl<'a> View<'a> {
         }
         joined.refused.iter().for_each(|c| give(&mut calls, Hit::of_refused(c)));
         calls.iter_mut().for_each(|c| c.hits.sort_by_key(|h| h.arrived));
+        if paused(evidence) {
+            calls.iter_mut().flat_map(|c| &mut c.hits).for_each(|h| h.blurred = h.gave_up);
+        }
         let slow = slowest(&calls, policy, Duration::from_nanos(evidence.header.eps_ns));
         Self { evidence, link: link.to_owned(), probes: policy.probes as usize, slow, calls }
     }

@@ -17,6 +17,11 @@ pub(in crate::checks) fn pause(evidence: &Evidence, noise: Noise) -> Option<(Str
     (max > noise.eps).then(|| (what(), advice()))
 }
 
+/// Whether the canary saw a pause beyond the bound that the run declared. Nobody knows of one where no canary ran.
+pub(in crate::checks) fn paused(evidence: &Evidence) -> bool {
+    evidence.canary_max_ns().is_some_and(|max| max > evidence.header.eps_ns)
+}
+
 /// Faults on `link` that struck less often than planned, in words. Empty: all did.
 pub(in crate::checks) fn unfired(evidence: &Evidence, link: &str) -> Vec<String> {
     let short = evidence.faults.iter().filter(|f| f.link == link && f.fired < f.planned);

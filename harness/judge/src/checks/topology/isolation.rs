@@ -4,13 +4,14 @@ use super::{Beside, arrivals, is_whole};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::B11;
-use crate::checks::support::{Case, Tally, outcome_line, unfired};
+use crate::checks::support::{Case, Tally, outcome_line, paused, unfired};
 use crate::evidence::{Evidence, Outcome};
 use crate::finding::Line;
 use crate::promise::BreakerPolicy;
 
 const SHARED: &str = B11.bug_classes[0];
 const LEAKS: &str = B11.bug_classes[1];
+const QUIETER: &str = "run it again on a quieter machine, or declare a larger noise bound";
 const RERUN: &str = "run the scenario `breaker-isolation` again, to its end";
 
 /// **B11** While the breaker of one dependency is open, routes to another one work, and the other way round.
@@ -19,7 +20,8 @@ const RERUN: &str = "run the scenario `breaker-isolation` again, to its end";
 ///   without a call; outcomes of `payments/ROUTE` after the route's own dependency has failed as often as the threshold.
 /// - *Test*: each of them succeeds, and is not degraded.
 /// - *False alarms*: none, outcomes are counted.
-/// - *Inconclusive*: the breaker was not seen open on both sides, the route did not work without any fault, its
+/// - *Inconclusive*: calls reached their dependency and failed while the machine paused for longer than the noise bound,
+///   the breaker was not seen open on both sides, the route did not work without any fault, its
 ///   dependency failed less often than the threshold, no payment after that, a fault that struck less often than planned.
 ///
 /// ```
@@ -130,5 +132,9 @@ fn failures(evidence: &Evidence, calls: &[&Outcome], link: &str, (who, when): (&
         let remark = if uncalled(o) { "rejected without a call" } else { "its own dependency was called" };
         outcome_line(o, remark)
     };
+    if silent == 0 && paused(evidence) {
+        // Whoever waits for a dependency gives up on it when the machine stands still for long enough.
+        return tally.gap(format!("{what}, while the machine paused for longer than the noise bound"), QUIETER);
+    }
     tally.breach(if silent > 0 { SHARED } else { LEAKS }, what, bad.iter().map(line).collect());
 }
