@@ -311,3 +311,30 @@ fn a_late_twin_is_a_replay() {
     assert_eq!(i2().judge(&altered).ruling, Ruling::Pass, "{:#?}", i2().judge(&altered));
     assert_eq!(i3().judge(&altered).ruling, Ruling::Fail);
 }
+
+/// Proves that a second call of one and the same caller, behind an answer that it may not have waited for, is no second run
+/// on a machine that stood still; that of another caller is one on any machine, and either is on a quiet one.
+#[test]
+fn a_pause_makes_no_second_run() {
+    let mut evidence = duplicates(Defect::Sound);
+    let step = evidence.step("burst/2").expect("a burst").clone();
+    let first =
+        evidence.attempts.iter().find(|a| a.arrived > step.from && a.arrived < step.to).expect("a call").clone();
+    let mut call = first.clone();
+    (call.seq, call.arrived) = (10_000, At(first.reply.ended.0 + MS));
+    call.reply.ended = At(call.arrived.0 + MS);
+    evidence.attempts.push(call);
+    assert_eq!(i2().judge(&evidence).ruling, Ruling::Fail);
+    evidence.canary[0].max_ns = evidence.header.eps_ns + 1;
+    let finding = i2().judge(&evidence);
+    assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+    assert!(finding.headline.contains("given up on the first one unseen"), "{}", finding.headline);
+    let other = |o: &&judge::evidence::Outcome| {
+        let replayed = o.reply().is_some_and(|r| r.marker.is_some());
+        o.step == step.name && !replayed && first.context.is_none_or(|c| c.trace != o.context.trace)
+    };
+    let other = evidence.outcomes.iter().find(other);
+    let context = other.expect("another caller").context;
+    evidence.attempts.last_mut().expect("the second call").context = Some(context);
+    assert_eq!(i2().judge(&evidence).ruling, Ruling::Fail);
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::checks::CheckInfo;
-use crate::checks::support::{capped, ms, pause};
+use crate::checks::support::{QUIETER, capped, ms, pause};
 use crate::evidence::At;
 use crate::finding::{Fact, Finding, Line, Ruling};
 use crate::promise::Noise;
@@ -110,7 +110,7 @@ pub(super) fn conclude(
     let pause = slow.or(pause.filter(|_| noise.is_some() || !excused.is_empty()));
     if let Some(pause) = pause {
         finding.headline = excused.first().map_or(pause.clone(), |b| format!("{} - but {pause}", b.what));
-        finding.advice = Some("run it again on a quieter machine, or declare a larger noise bound".to_owned());
+        finding.advice = Some(QUIETER.to_owned());
         finding.lines = in_time(excused.into_iter().flat_map(|b| b.lines).collect());
     } else if let Some(gap) = gaps.first() {
         finding.headline = gap.clone();

@@ -36,7 +36,8 @@ pub const I2: &CheckInfo = &CheckInfo {
     rule: "one call and one effect for each key; exactly one original success; every other answer is the declared \
         conflict as problem details, or the original's body after its end; no 5xx",
     false_alarm: "none: the hold makes the overlap certain, and calls are counted",
-    inconclusive: "the hold never took a call, or callers were left without an outcome",
+    inconclusive: "the hold never took a call, callers were left without an outcome, or one caller caused several calls, or 5xx, \
+        on a machine that paused for longer than eps",
     bug_classes: &[
         "look-up and insert are two steps: twins both find nothing and both run",
         "a lock per process where several processes serve",

@@ -8,13 +8,16 @@ use super::replay::is_replay;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I2;
-use crate::checks::support::{Case, Tally, failed, note_unjoined, outcome_line, strays_among, succeeded};
+use crate::checks::support::{
+    Case, QUIETER, Tally, failed, note_unjoined, outcome_line, paused, strays_among, succeeded,
+};
 use crate::evidence::{Attempt, Evidence, Joined, Outcome, Payment, Step};
 use crate::finding::Line;
 use crate::promise::IdempotencyPolicy;
 
 const TWO_STEPS: &str = I2.bug_classes[0];
 const RUNS_AGAIN: &str = I2.bug_classes[2];
+const PAUSED: &str = "the machine paused for longer than the noise bound";
 
 /// **I2** Requests with one key that arrive together cause one call to the dependency; the others get the declared
 /// answer for a key in flight, or the original's reply.
@@ -25,7 +28,8 @@ const RUNS_AGAIN: &str = I2.bug_classes[2];
 ///   other answer is the declared status as problem details; no 5xx. Answers that are marked as replays are compared by
 ///   [`super::replay_is_faithful`].
 /// - *False alarms*: none. The hold makes the overlap certain, and calls are counted.
-/// - *Inconclusive*: a hold that never took a call; callers left without an outcome; a service that gave up on the held
+/// - *Inconclusive*: several calls of one caller, or 5xx, on a machine that paused for longer than the noise bound: an attempt
+///   may have timed out unseen; a hold that never took a call; callers left without an outcome; a service that gave up on the held
 ///   call before it was released. Effects are counted by [`super::exactly_one_effect`].
 ///
 /// ```
@@ -62,7 +66,7 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
             if let Some(race) = Race::of(step, payment) {
                 callers += race.outcomes.len();
                 let strays = strays_among(&joined, race.outcomes.iter().copied()).len();
-                race.judge(policy, strays, &mut tally);
+                race.judge(policy, strays, paused(evidence), &mut tally);
             }
         }
     }
@@ -93,7 +97,7 @@ impl<'p, 'a> Race<'p, 'a> {
         Some(Self { step, payment, outcomes, calls })
     }
 
-    fn judge(&self, policy: &IdempotencyPolicy, strays: usize, tally: &mut Tally) {
+    fn judge(&self, policy: &IdempotencyPolicy, strays: usize, paused: bool, tally: &mut Tally) {
         let held = self.step.name.starts_with("held");
         let hold = self.calls.iter().find(|a| a.fault.as_ref().is_some_and(|f| f.held.is_some()));
         let (step, callers) = (&self.step.name, self.outcomes.len());
@@ -104,7 +108,14 @@ impl<'p, 'a> Race<'p, 'a> {
         if runs.len() > 1 {
             let class = if overlapping(&runs) { TWO_STEPS } else { RUNS_AGAIN };
             let what = format!("{step}: {} calls reached the dependency for one key and {callers} callers", runs.len());
-            tally.breach(class, what, attempt_lines(&self.calls));
+            if paused && of_one_caller(&runs) {
+                tally.gap(
+                    format!("{what}, of one caller, who may have given up on the first one unseen: {PAUSED}"),
+                    QUIETER,
+                );
+            } else {
+                tally.breach(class, what, attempt_lines(&self.calls));
+            }
             // Its answers follow from its calls; judging them too would only say the same thing twice.
             tally.judged += 1;
             return;
@@ -120,7 +131,11 @@ impl<'p, 'a> Race<'p, 'a> {
                 policy.in_flight,
                 first.status().unwrap_or_default()
             );
-            tally.breach("", what, wrong.iter().map(|o| outcome_line(o, "")).collect());
+            if paused && wrong.iter().all(|o| o.status().is_some_and(|s| s >= 500)) {
+                tally.gap(format!("{what}; {PAUSED}"), QUIETER);
+            } else {
+                tally.breach("", what, wrong.iter().map(|o| outcome_line(o, "")).collect());
+            }
         }
         if answers.len() > 1 {
             let what = format!("{step}: {} different successes were told for one key", answers.len());
@@ -180,6 +195,13 @@ fn runs<'a>(calls: &[&'a Attempt]) -> Vec<&'a Attempt> {
         }
     }
     runs
+}
+
+/// Whether one and the same request may have caused all of them, as far as the service tells.
+fn of_one_caller(runs: &[&Attempt]) -> bool {
+    let mut traces: Vec<_> = runs.iter().filter_map(|a| a.context.map(|c| c.trace)).collect();
+    traces.dedup();
+    traces.len() < 2
 }
 
 fn overlapping(runs: &[&Attempt]) -> bool {

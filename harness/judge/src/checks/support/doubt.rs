@@ -6,6 +6,9 @@ use super::ms;
 use crate::evidence::Evidence;
 use crate::promise::Noise;
 
+/// What helps against a pause.
+pub(in crate::checks) const QUIETER: &str = "run it again on a quieter machine, or declare a larger noise bound";
+
 /// Why times cannot be judged: the canary's longest pause exceeded the bound, or nobody measured one.
 pub(in crate::checks) fn pause(evidence: &Evidence, noise: Noise) -> Option<(String, String)> {
     let Some(max) = evidence.canary_max_ns().map(Duration::from_nanos) else {
@@ -13,8 +16,7 @@ pub(in crate::checks) fn pause(evidence: &Evidence, noise: Noise) -> Option<(Str
         return Some((what.to_owned(), "record the scenario with the canary on".to_owned()));
     };
     let what = || format!("the machine paused for {}, longer than the noise bound of {}", ms(max), ms(noise.eps));
-    let advice = || "run it again on a quieter machine, or declare a larger noise bound".to_owned();
-    (max > noise.eps).then(|| (what(), advice()))
+    (max > noise.eps).then(|| (what(), QUIETER.to_owned()))
 }
 
 /// Whether the canary saw a pause beyond the bound that the run declared. Nobody knows of one where no canary ran.

@@ -4,14 +4,13 @@ use super::{Beside, arrivals, is_whole};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::B11;
-use crate::checks::support::{Case, Tally, outcome_line, paused, unfired};
+use crate::checks::support::{Case, QUIETER, Tally, outcome_line, paused, unfired};
 use crate::evidence::{Evidence, Outcome};
 use crate::finding::Line;
 use crate::promise::BreakerPolicy;
 
 const SHARED: &str = B11.bug_classes[0];
 const LEAKS: &str = B11.bug_classes[1];
-const QUIETER: &str = "run it again on a quieter machine, or declare a larger noise bound";
 const RERUN: &str = "run the scenario `breaker-isolation` again, to its end";
 
 /// **B11** While the breaker of one dependency is open, routes to another one work, and the other way round.
