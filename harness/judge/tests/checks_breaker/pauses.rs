@@ -8,7 +8,7 @@ use judge::promise::{BreakerPolicy, Noise};
 
 use crate::late::crowded;
 use crate::machine::Defect;
-use crate::scenarios::{open_it, relapse, times};
+use crate::scenarios::{open_it, relapse, times, trip};
 use crate::stage::{Bank, EPS_MS, Stage, part};
 use crate::support::MS;
 use crate::{policy, windowed};
@@ -148,6 +148,29 @@ fn a_probe_behind_the_crowd_is_no_overshoot() {
         check.judge(&stage.evidence).ruling
     };
     assert_eq!((run(Defect::None), run(Defect::LostUpdate)), (Ruling::Pass, Ruling::Fail));
+}
+
+/// Proves for B2 that a call which was sent while open and arrived when the open time was over is a breach on a quiet machine,
+/// and on one that stood still perhaps the probe; one that arrived in time to be rejected is a breach on any.
+#[test]
+fn a_call_that_came_late_may_be_the_probe() {
+    let policy = policy();
+    let check = breaker::open_fails_fast(&policy, "bank", Noise::default());
+    let admitted = |share: f64, max_ns: u64| {
+        let mut evidence = trip(&policy, Defect::None, 3);
+        let open = evidence.outcomes.iter().find(|o| o.step == "open").expect("a rejected call").clone();
+        let mut late = evidence.attempts.iter().max_by_key(|a| a.reply.ended).expect("an attempt").clone();
+        (late.seq, late.key, late.context) = (10_000, None, Some(open.context));
+        late.arrived = open.sent + policy.open.mul_f64(share);
+        late.reply.ended = late.arrived;
+        evidence.attempts.push(late);
+        evidence.canary[0].max_ns = max_ns;
+        check.judge(&evidence)
+    };
+    assert_eq!(admitted(1.5, MS).ruling, Ruling::Fail);
+    let finding = admitted(1.5, 2 * EPS_MS * MS);
+    assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+    assert_eq!(admitted(0.1, 2 * EPS_MS * MS).ruling, Ruling::Fail);
 }
 
 /// Proves for B3 that a breaker which opened when its service gave up on a hanging probe is not failed for the time after

@@ -24,6 +24,27 @@ fn a_retry_after_a_success_is_failed() {
     assert!(finding.bug_class.is_some_and(|c| c.contains("timer")));
 }
 
+/// Proves that on a machine that stood still an attempt behind an answer, a payment of several attempts and one that was
+/// lost prove nothing: an attempt may have timed out while its answer lay unread.
+#[test]
+fn a_pause_excuses_what_follows_an_unseen_timeout() {
+    let noisy = |mut evidence: Evidence| {
+        evidence.canary[0].max_ns = evidence.header.eps_ns + 1;
+        evidence
+    };
+    let h4 = || trust::steady_state(LINK);
+    for (check, evidence) in [
+        (r1(), one_effect(Defect::RetriesAfterSuccess)),
+        (h4(), steady(Defect::RetriesWithoutFault)),
+        (h4(), steady(Defect::FailsAtFirst)),
+    ] {
+        assert_eq!(check.judge(&evidence).ruling, Ruling::Fail);
+        let finding = check.judge(&noisy(evidence));
+        assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+        assert!(finding.headline.contains("paused"), "{}", finding.headline);
+    }
+}
+
 /// Proves that attempts without a key and without a trace are still bounded in all: 400 are allowed for 100 requests.
 #[test]
 fn strangers_are_counted_in_all() {
@@ -328,7 +349,7 @@ fn a_pause_makes_no_second_run() {
     evidence.canary[0].max_ns = evidence.header.eps_ns + 1;
     let finding = i2().judge(&evidence);
     assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
-    assert!(finding.headline.contains("given up on the first one unseen"), "{}", finding.headline);
+    assert!(finding.headline.contains("paused"), "{}", finding.headline);
     let other = |o: &&judge::evidence::Outcome| {
         let replayed = o.reply().is_some_and(|r| r.marker.is_some());
         o.step == step.name && !replayed && first.context.is_none_or(|c| c.trace != o.context.trace)

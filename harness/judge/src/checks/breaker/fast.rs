@@ -95,7 +95,12 @@ fn judge(call: &Call<'_>, period: &Period<'_>, policy: &BreakerPolicy, eps: Dura
             "{step}: a call reached the dependency {} after the breaker opened",
             ms(hit.arrived.since(period.from()))
         );
-        tally.breach(class::LOOKS_TOO_LATE, what, vec![arrival(call, hit, ("the open instant", period.from()))]);
+        let lines = vec![arrival(call, hit, ("the open instant", period.from()))];
+        // Sent while the breaker was surely open, but who knows when the service came to it: it may be the probe.
+        match hit.arrived < period.not_before(eps) {
+            true => tally.breach(class::LOOKS_TOO_LATE, what, lines),
+            false => tally.late(class::LOOKS_TOO_LATE, what, lines),
+        }
         return;
     }
     let lines = |remark: &str| vec![outcome(call, remark)];

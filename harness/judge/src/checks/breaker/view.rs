@@ -126,7 +126,7 @@ impl<'a> View<'a> {
         }
         joined.refused.iter().for_each(|c| give(&mut calls, Hit::of_refused(c)));
         calls.iter_mut().for_each(|c| c.hits.sort_by_key(|h| h.arrived));
-        if paused(evidence) {
+        if paused(evidence).is_some() {
             calls.iter_mut().flat_map(|c| &mut c.hits).for_each(|h| h.blurred = h.gave_up);
         }
         let slow = slowest(&calls, policy, Duration::from_nanos(evidence.header.eps_ns));

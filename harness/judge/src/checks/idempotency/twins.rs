@@ -8,16 +8,13 @@ use super::replay::is_replay;
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::I2;
-use crate::checks::support::{
-    Case, QUIETER, Tally, failed, note_unjoined, outcome_line, paused, strays_among, succeeded,
-};
+use crate::checks::support::{Case, Tally, failed, note_unjoined, outcome_line, paused, strays_among, succeeded};
 use crate::evidence::{Attempt, Evidence, Joined, Outcome, Payment, Step};
 use crate::finding::Line;
 use crate::promise::IdempotencyPolicy;
 
 const TWO_STEPS: &str = I2.bug_classes[0];
 const RUNS_AGAIN: &str = I2.bug_classes[2];
-const PAUSED: &str = "the machine paused for longer than the noise bound";
 
 /// **I2** Requests with one key that arrive together cause one call to the dependency; the others get the declared
 /// answer for a key in flight, or the original's reply.
@@ -60,13 +57,13 @@ fn judge(evidence: &Evidence, policy: &IdempotencyPolicy, link: &str) -> Finding
     let joined = Joined::of(evidence, link);
     let steps: Vec<&Step> = evidence.steps_of("held").into_iter().chain(evidence.steps_of("burst")).collect();
     let mut tally = Tally::default();
-    let mut callers = 0;
+    let (mut callers, paused) = (0, paused(evidence));
     for step in steps {
         for payment in &joined.payments {
             if let Some(race) = Race::of(step, payment) {
                 callers += race.outcomes.len();
                 let strays = strays_among(&joined, race.outcomes.iter().copied()).len();
-                race.judge(policy, strays, paused(evidence), &mut tally);
+                race.judge(policy, strays, paused.as_deref(), &mut tally);
             }
         }
     }
@@ -97,7 +94,7 @@ impl<'p, 'a> Race<'p, 'a> {
         Some(Self { step, payment, outcomes, calls })
     }
 
-    fn judge(&self, policy: &IdempotencyPolicy, strays: usize, paused: bool, tally: &mut Tally) {
+    fn judge(&self, policy: &IdempotencyPolicy, strays: usize, paused: Option<&str>, tally: &mut Tally) {
         let held = self.step.name.starts_with("held");
         let hold = self.calls.iter().find(|a| a.fault.as_ref().is_some_and(|f| f.held.is_some()));
         let (step, callers) = (&self.step.name, self.outcomes.len());
@@ -108,14 +105,7 @@ impl<'p, 'a> Race<'p, 'a> {
         if runs.len() > 1 {
             let class = if overlapping(&runs) { TWO_STEPS } else { RUNS_AGAIN };
             let what = format!("{step}: {} calls reached the dependency for one key and {callers} callers", runs.len());
-            if paused && of_one_caller(&runs) {
-                tally.gap(
-                    format!("{what}, of one caller, who may have given up on the first one unseen: {PAUSED}"),
-                    QUIETER,
-                );
-            } else {
-                tally.breach(class, what, attempt_lines(&self.calls));
-            }
+            tally.breach_unless(paused.filter(|_| of_one_caller(&runs)), class, what, attempt_lines(&self.calls));
             // Its answers follow from its calls; judging them too would only say the same thing twice.
             tally.judged += 1;
             return;
@@ -131,11 +121,8 @@ impl<'p, 'a> Race<'p, 'a> {
                 policy.in_flight,
                 first.status().unwrap_or_default()
             );
-            if paused && wrong.iter().all(|o| o.status().is_some_and(|s| s >= 500)) {
-                tally.gap(format!("{what}; {PAUSED}"), QUIETER);
-            } else {
-                tally.breach("", what, wrong.iter().map(|o| outcome_line(o, "")).collect());
-            }
+            let excuse = paused.filter(|_| wrong.iter().all(|o| o.status().is_some_and(|s| s >= 500)));
+            tally.breach_unless(excuse, "", what, wrong.iter().map(|o| outcome_line(o, "")).collect());
         }
         if answers.len() > 1 {
             let what = format!("{step}: {} different successes were told for one key", answers.len());

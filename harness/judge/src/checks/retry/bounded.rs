@@ -1,15 +1,16 @@
 //! R1: the number of attempts.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::R1;
-use crate::checks::support::{Case, Request, Tally, attempt_line, failed, failure, pause, requests, strays, succeeded};
+use crate::checks::support::{
+    Case, Request, Tally, attempt_line, failed, failure, paused, requests, strays, succeeded,
+};
 use crate::evidence::{At, Attempt, Evidence, Joined};
 use crate::finding::Line;
-use crate::promise::{Failure, Noise, RetryPolicy};
+use crate::promise::{Failure, RetryPolicy};
 
 const OFF_BY_ONE: &str = R1.bug_classes[0];
 const NESTED: &str = R1.bug_classes[1];
@@ -53,8 +54,7 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str) -> Finding {
     if asked.is_empty() {
         return case.did_not_run("`waves` or `herd`");
     }
-    let noisy = pause(evidence, Noise { eps: Duration::from_nanos(evidence.header.eps_ns) }).is_some();
-    let mut sorted = Sorted { noisy, ..Sorted::default() };
+    let mut sorted = Sorted { pause: paused(evidence), ..Sorted::default() };
     let together = together(&asked);
     asked.iter().zip(together).for_each(|(r, together)| sorted.sort(r, policy, together, &joined));
     let mut tally = Tally::default();
@@ -73,8 +73,8 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str) -> Finding {
 /// Requests by what they show.
 #[derive(Default)]
 struct Sorted<'j, 'r, 'a> {
-    /// The machine paused for longer than the noise bound.
-    noisy: bool,
+    /// That the machine paused for longer than the noise bound.
+    pause: Option<String>,
     over: Vec<&'r Request<'j, 'a>>,
     under: Vec<&'r Request<'j, 'a>>,
     late: Vec<(&'r Request<'j, 'a>, usize)>,
@@ -116,7 +116,7 @@ impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
         {
             // A deadline that the next wait would outlast ends the attempts as promised.
             self.by_deadline += 1;
-        } else if self.noisy && may_have_timed_out(r, policy, most - tries) {
+        } else if self.pause.is_some() && may_have_timed_out(r, policy, most - tries) {
             self.unseen += 1;
         } else if strays(joined, (r.outcome.sent, r.outcome.ended)).is_empty() {
             // The missing ones are not among those that join to no request.
@@ -149,7 +149,7 @@ impl<'j, 'r, 'a> Sorted<'j, 'r, 'a> {
             let line = |(r, at): &(&Request<'_, '_>, usize)| {
                 attempt_line(r.attempts[*at], at + 1, at.checked_sub(1).map(|b| r.attempts[b]), "after a success")
             };
-            tally.breach(LATE_TIMER, what, self.late.iter().map(line).collect());
+            tally.breach_unless(self.pause.as_deref(), LATE_TIMER, what, self.late.iter().map(line).collect());
         }
         if self.by_deadline > 0 {
             tally.count("payments that the deadline may have ended", self.by_deadline);
@@ -211,7 +211,7 @@ fn together(asked: &[Request<'_, '_>]) -> Vec<bool> {
 
 /// Whether the request lasted so long that the attempts which were not seen may each have waited for the promised timeout,
 /// e.g. for a connection that a paused machine did not accept.
-fn may_have_timed_out(r: &Request<'_, '_>, policy: &RetryPolicy, missing: usize) -> bool {
+pub(super) fn may_have_timed_out(r: &Request<'_, '_>, policy: &RetryPolicy, missing: usize) -> bool {
     let missing = u32::try_from(missing).unwrap_or(u32::MAX);
     let needed = policy.attempt_timeout.map(|timeout| timeout.saturating_mul(missing));
     needed.is_some_and(|needed| r.outcome.ended.since(r.outcome.sent) >= needed)

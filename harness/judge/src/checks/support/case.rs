@@ -1,5 +1,6 @@
 //! From what a check tallied to its finding, always in the same order: a broken promise, then what is missing, then pass.
 
+use super::doubt::QUIETER;
 use crate::checks::CheckInfo;
 use crate::evidence::Evidence;
 use crate::finding::{Fact, Finding, Line, MAX_LINES, Ruling};
@@ -35,6 +36,14 @@ impl Tally {
     /// Notes a broken rule.
     pub fn breach(&mut self, class: &'static str, what: String, lines: Vec<Line>) {
         self.breaches.push(Breach { what, class, lines });
+    }
+
+    /// Notes a broken rule, or a gap where there is an excuse for it: a pause that may have caused the same.
+    pub fn breach_unless(&mut self, excuse: Option<&str>, class: &'static str, what: String, lines: Vec<Line>) {
+        match excuse {
+            Some(pause) => self.gap(format!("{what} - but {pause}"), QUIETER),
+            None => self.breach(class, what, lines),
+        }
     }
 
     /// Notes what could not be judged.

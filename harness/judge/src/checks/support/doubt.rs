@@ -19,9 +19,13 @@ pub(in crate::checks) fn pause(evidence: &Evidence, noise: Noise) -> Option<(Str
     (max > noise.eps).then(|| (what(), QUIETER.to_owned()))
 }
 
-/// Whether the canary saw a pause beyond the bound that the run declared. Nobody knows of one where no canary ran.
-pub(in crate::checks) fn paused(evidence: &Evidence) -> bool {
-    evidence.canary_max_ns().is_some_and(|max| max > evidence.header.eps_ns)
+/// A pause that the canary saw, beyond the bound that the run declared. Nobody knows of one where no canary ran.
+///
+/// An attempt may then have timed out while its answer lay unread, or before it was sent, and nobody but the service knows.
+/// Whatever a service does after an attempt that timed out it may have done rightly.
+pub(in crate::checks) fn paused(evidence: &Evidence) -> Option<String> {
+    evidence.canary_max_ns()?;
+    pause(evidence, Noise { eps: Duration::from_nanos(evidence.header.eps_ns) }).map(|(what, _)| what)
 }
 
 /// Faults on `link` that struck less often than planned, in words. Empty: all did.

@@ -4,7 +4,7 @@ use super::{Beside, arrivals, is_whole};
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::B11;
-use crate::checks::support::{Case, QUIETER, Tally, outcome_line, paused, unfired};
+use crate::checks::support::{Case, Tally, outcome_line, paused, unfired};
 use crate::evidence::{Evidence, Outcome};
 use crate::finding::Line;
 use crate::promise::BreakerPolicy;
@@ -131,9 +131,8 @@ fn failures(evidence: &Evidence, calls: &[&Outcome], link: &str, (who, when): (&
         let remark = if uncalled(o) { "rejected without a call" } else { "its own dependency was called" };
         outcome_line(o, remark)
     };
-    if silent == 0 && paused(evidence) {
-        // Whoever waits for a dependency gives up on it when the machine stands still for long enough.
-        return tally.gap(format!("{what}, while the machine paused for longer than the noise bound"), QUIETER);
-    }
-    tally.breach(if silent > 0 { SHARED } else { LEAKS }, what, bad.iter().map(line).collect());
+    // Whoever waits for a dependency gives up on it when the machine stands still for long enough.
+    let excuse = paused(evidence).filter(|_| silent == 0);
+    let class = if silent > 0 { SHARED } else { LEAKS };
+    tally.breach_unless(excuse.as_deref(), class, what, bad.iter().map(line).collect());
 }

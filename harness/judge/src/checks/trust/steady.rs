@@ -3,7 +3,7 @@
 use crate::Finding;
 use crate::checks::Check;
 use crate::checks::catalogue::H4;
-use crate::checks::support::{Case, Tally, attempt_line, note_unjoined, outcome_line, requests, strays_among};
+use crate::checks::support::{Case, Tally, attempt_line, note_unjoined, outcome_line, paused, requests, strays_among};
 use crate::evidence::{Evidence, Joined};
 
 const TOO_EARLY: &str = H4.bug_classes[0];
@@ -46,12 +46,14 @@ fn judge(evidence: &Evidence, link: &str) -> Finding {
     }
     let mut tally = Tally { judged: asked.len(), ..Tally::default() };
     tally.count("payments", asked.len());
+    let paused = paused(evidence);
     let lost: Vec<_> = asked.iter().filter(|r| !r.outcome.succeeded()).collect();
     if !lost.is_empty() {
         let late = lost.iter().all(|r| r.outcome.step == AFTER);
         let when = if late { "after the faults were healed" } else { "without any fault" };
         let what = format!("{} of {} payments did not succeed {when}", lost.len(), asked.len());
-        tally.breach(
+        tally.breach_unless(
+            paused.as_deref(),
             if late { NOT_BACK } else { TOO_EARLY },
             what,
             lost.iter().map(|r| outcome_line(r.outcome, "")).collect(),
@@ -61,7 +63,12 @@ fn judge(evidence: &Evidence, link: &str) -> Finding {
     if !again.is_empty() {
         let what = format!("{} of {} payments took more than one attempt without any fault", again.len(), asked.len());
         let pair = |w: &[&crate::evidence::Attempt]| attempt_line(w[1], 2, Some(w[0]), "");
-        tally.breach("", what, again.iter().flat_map(|r| r.attempts.windows(2).take(1).map(pair)).collect());
+        tally.breach_unless(
+            paused.as_deref(),
+            "",
+            what,
+            again.iter().flat_map(|r| r.attempts.windows(2).take(1).map(pair)).collect(),
+        );
     }
     let unseen = asked.iter().filter(|r| r.outcome.succeeded() && r.attempts.is_empty()).count();
     if unseen > joined.orphan_attempts.len() {

@@ -1,6 +1,6 @@
 //! Payments that were given up before their last attempt: an exponent that overflows into an error ends them.
 
-use crate::checks::retry::bounded::failed_for_good;
+use crate::checks::retry::bounded::{failed_for_good, may_have_timed_out};
 use crate::checks::support::{AT_ONCE, Request};
 use crate::evidence::Answer;
 use crate::promise::{Noise, RetryPolicy};
@@ -20,17 +20,19 @@ pub(super) struct Ended<'j, 'r, 'a> {
     pub by_driver: usize,
     /// Nobody can say which attempts were theirs.
     pub blurred: usize,
+    /// Paused: attempts that are missing may have timed out before they arrived.
+    pub unseen: usize,
 }
 
 impl<'j, 'r, 'a> Ended<'j, 'r, 'a> {
     /// Sorts the requests of the step.
-    pub fn of(asked: &'r [Request<'j, 'a>], policy: &RetryPolicy, noise: Noise) -> Self {
+    pub fn of(asked: &'r [Request<'j, 'a>], policy: &RetryPolicy, noise: Noise, paused: bool) -> Self {
         let mut ended = Self::default();
-        asked.iter().for_each(|request| ended.sort(request, policy, noise));
+        asked.iter().for_each(|request| ended.sort(request, policy, noise, paused));
         ended
     }
 
-    fn sort(&mut self, r: &'r Request<'j, 'a>, policy: &RetryPolicy, noise: Noise) {
+    fn sort(&mut self, r: &'r Request<'j, 'a>, policy: &RetryPolicy, noise: Noise, paused: bool) {
         if r.blurred || !r.refused.is_empty() {
             self.blurred += 1;
             return;
@@ -52,6 +54,8 @@ impl<'j, 'r, 'a> Ended<'j, 'r, 'a> {
             } else {
                 self.by_driver += 1;
             }
+        } else if paused && may_have_timed_out(r, policy, policy.attempts as usize - r.attempts.len()) {
+            self.unseen += 1;
         } else {
             self.given_up.push(r);
         }

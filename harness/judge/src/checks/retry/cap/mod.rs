@@ -10,7 +10,7 @@ use crate::checks::Check;
 use crate::checks::catalogue::R5;
 use crate::checks::retry::gaps::Gaps;
 use crate::checks::retry::queueing::Queueing;
-use crate::checks::support::{Case, Tally, pause, requests, strays_among, unfired, unjoined};
+use crate::checks::support::{Case, Tally, pause, paused, requests, strays_among, unfired, unjoined};
 use crate::evidence::{Evidence, Joined};
 use crate::promise::{CapCheck, Noise, RetryPolicy};
 use crate::stats::{Settings, Tail};
@@ -80,7 +80,8 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str, noise: Noise) ->
     if let Some((why, advice)) = unjoined(strays_among(&joined, asked.iter().map(|r| r.outcome)).len()) {
         return case.inconclusive(tally, why, advice);
     }
-    let ended = Ended::of(&asked, policy, noise);
+    let paused = paused(evidence);
+    let ended = Ended::of(&asked, policy, noise, paused.is_some());
     let noisy = pause(evidence, noise);
     let queued = Queueing::of(evidence, gaps.iter(), noise).doubt();
     let mut chances = Vec::new();
@@ -90,7 +91,7 @@ fn judge(evidence: &Evidence, policy: &RetryPolicy, link: &str, noise: Noise) ->
         words::too_long(&above, &long, policy, &mut tally);
         chances.extend(above.chance().or(long.chance()));
     }
-    if words::given_up(&ended, policy, asked.len(), noisy.is_none(), &mut tally) {
+    if words::given_up(&ended, policy, asked.len(), paused.as_deref(), &mut tally) {
         chances.push(Tail::IMPOSSIBLE);
     }
     // The waits that a deadline or the driver cut off are the long ones: what is left looks too short.

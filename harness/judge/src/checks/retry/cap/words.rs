@@ -6,7 +6,7 @@ use super::sides::{Rejected, Side};
 use super::waits::{Part, Wait, Waits};
 use crate::checks::catalogue::R5;
 use crate::checks::retry::gaps::Gaps;
-use crate::checks::support::{Request, Tally, attempt_line, outcome_line};
+use crate::checks::support::{QUIETER, Request, Tally, attempt_line, outcome_line};
 use crate::duration;
 use crate::evidence::Evidence;
 use crate::finding::{Line, MAX_LINES};
@@ -59,7 +59,7 @@ pub(super) fn given_up(
     ended: &Ended<'_, '_, '_>,
     policy: &RetryPolicy,
     asked: usize,
-    quiet: bool,
+    paused: Option<&str>,
     tally: &mut Tally,
 ) -> bool {
     let mut broken = false;
@@ -74,8 +74,13 @@ pub(super) fn given_up(
         broken = true;
     };
     note(&ended.given_up, "given up");
-    if quiet {
+    let Some(pause) = paused else {
         note(&ended.silent, "left without an answer and a further attempt");
+        return broken;
+    };
+    if ended.unseen > 0 {
+        let what = format!("{} payments lack attempts that may have timed out unseen: {pause}", ended.unseen);
+        tally.gap(what, QUIETER);
     }
     broken
 }
