@@ -28,7 +28,8 @@ usage: cargo ci COMMAND
   nightly [--rounds N]  pr, heavy abuse and fuzzing, then the suites N times with fresh seeds (default 10)
   fuzz [--for 60s] [--target NAME]
                         each fuzz target of chaos-proxy and judge, or one, for a while (default 60s)
-  matrix [--out FILE]   every defect through the whole battery: which check said what, as one table; also written to FILE
+  matrix [--out FILE]   every defect through the whole battery: which check said what, as one table; also written to FILE.
+                        --kept: from the rows that are there
   clients               registry clients of Toxiproxy against chaos-proxy: two of Rust, one of Python
   images [--tag TAG] [--player NAME] [--check] [--postgres-from-debian]
                         static binaries of the players, or one, and their images (default tag: local); --check runs

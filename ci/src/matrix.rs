@@ -16,22 +16,34 @@ use table::Table;
 /// Runs the detection suite with rows, prints the table, and writes it to a file if one is named. A defect that its owner
 /// did not fail, or that an unlisted check failed, is red; the table is printed all the same. A run that is red before it has
 /// left a row, because nothing was built for instance, is just that: no table is printed or written.
+///
+/// With `--kept` nothing runs: the rows that are there make the table, e.g. after one of them was made again.
 pub fn run(arguments: &[String]) -> Result<(), Failure> {
-    let out = options::text(arguments, "--out", "")?;
+    let (kept, rest): (Vec<_>, Vec<_>) = arguments.iter().cloned().partition(|word| word == "--kept");
+    let out = options::text(&rest, "--out", "")?;
     let workspace = Workspace::load()?;
     let rows = workspace.target.join("detection-matrix");
-    fresh(&rows)?;
+    if kept.is_empty() { made(&workspace, &rows, &out) } else { shown(&workspace, &read(&rows)?, &out) }
+}
+
+fn made(workspace: &Workspace, rows: &Path, out: &str) -> Result<(), Failure> {
+    fresh(rows)?;
     let step = Step::cargo("matrix", &["test", "-p", "suites", "--test", "it", "detection::"])
         .env("HARNESS_MATRIX", rows.to_string_lossy());
-    let (table, tested) = outcome(&rows, step.run())?;
+    let (table, tested) = outcome(rows, step.run())?;
+    shown(workspace, &table, out)?;
+    tested
+}
+
+/// Prints the table, and writes its page where one is named.
+fn shown(workspace: &Workspace, table: &Table, out: &str) -> Result<(), Failure> {
     let text = table.to_string();
     print!("{text}");
-    if !out.is_empty() {
-        let page = page(&text, &table);
-        std::fs::write(workspace.root.join(&out), page)
-            .map_err(|e| Failure::Tool(format!("cannot write {out}: {e}")))?;
+    if out.is_empty() {
+        return Ok(());
     }
-    tested
+    std::fs::write(workspace.root.join(out), page(&text, table))
+        .map_err(|e| Failure::Tool(format!("cannot write {out}: {e}")))
 }
 
 /// The table beside what became of the run; a run that left none is told by its own failure.
@@ -62,7 +74,9 @@ fn page(text: &str, table: &Table) -> String {
     format!(
         "# The detection matrix\n\n\
         Printed by `cargo ci matrix --out harness/docs/detection-matrix.md`: each named defect of the reference service\n\
-        goes through the whole battery, and each check says what it thinks. {} defects, {} checks.\n\n\
+        goes through the whole battery, and each check says what it thinks. {} defects, {} checks. One row is made again by\n\
+        `HARNESS_MATRIX=FOLDER cargo test -p suites -- CASE`, with `target/detection-matrix` as the folder, and `cargo ci matrix --kept --out FILE`\n\
+        writes the page.\n\n\
         ```text\n{text}```\n\n\
         `F` the owner failed it, `f` another check failed it too and is listed as an expected companion, `!` a failure that\n\
         nobody expects, `?` inconclusive, `.` passed, blank: not judged in that battery.\n",

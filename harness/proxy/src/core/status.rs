@@ -24,6 +24,10 @@ pub struct LinkStatus {
     pub tls: TlsConfig,
     /// Connections that are open.
     pub connections: u64,
+    /// Requests that have arrived (their heads came), from its start. A TCP link reads none.
+    pub arrivals: u64,
+    /// Requests that have arrived and have no record yet.
+    pub in_flight: usize,
     /// Its toxics, in the order they were added.
     pub toxics: Vec<Toxic>,
 }
@@ -39,6 +43,8 @@ impl LinkStatus {
             key_header: link.key_header.clone().filter(|_| link.mode == Mode::Http),
             tls: link.tls.config().clone(),
             connections: link.connections(),
+            arrivals: link.live.arrivals(),
+            in_flight: link.live.in_flight(),
             toxics: link.toxics.list(),
         }
     }

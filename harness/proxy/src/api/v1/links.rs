@@ -33,16 +33,19 @@ struct View<'a> {
     #[serde(skip_serializing_if = "TlsConfig::is_off")]
     tls: &'a TlsConfig,
     connections: u64,
+    arrivals: u64,
+    in_flight: usize,
     toxics: &'a [Toxic],
 }
 
 impl<'a> View<'a> {
     fn of(link: &'a LinkStatus) -> Self {
         let mode = if link.mode == Mode::Http { "http" } else { "tcp" };
-        let LinkStatus { name, listen, upstream, enabled, tls, connections, toxics, .. } = link;
-        let (upstream, enabled, connections) = (upstream.as_deref(), *enabled, *connections);
+        let LinkStatus { name, listen, upstream, enabled, tls, connections, arrivals, in_flight, toxics, .. } = link;
+        let (upstream, enabled) = (upstream.as_deref(), *enabled);
+        let (connections, arrivals, in_flight) = (*connections, *arrivals, *in_flight);
         let key_header = link.key_header.as_deref();
-        Self { name, mode, listen, upstream, enabled, key_header, tls, connections, toxics }
+        Self { name, mode, listen, upstream, enabled, key_header, tls, connections, arrivals, in_flight, toxics }
     }
 }
 

@@ -1,0 +1,57 @@
+//! Why a remote proxy could not be driven.
+
+use std::time::Duration;
+
+/// Why a remote proxy could not be driven.
+#[derive(Debug, thiserror::Error)]
+pub enum RemoteError {
+    /// Nobody answered.
+    #[error("{call} failed: {reason}; is the chaos proxy running, and is this the address of its API?")]
+    Unreachable {
+        /// What was asked.
+        call: String,
+        /// What happened.
+        reason: String,
+    },
+    /// The proxy said no.
+    #[error("{call} was refused with status {status}: {error}")]
+    Refused {
+        /// What was asked.
+        call: String,
+        /// The status.
+        status: u16,
+        /// The proxy's words.
+        error: String,
+    },
+    /// Somebody answered who is no chaos proxy, or one of another version.
+    #[error("{call}: {what}; the harness needs the API of chaos-proxy under /v1/")]
+    Unexpected {
+        /// What was asked.
+        call: String,
+        /// What is wrong with the answer.
+        what: String,
+    },
+    /// Requests did not end.
+    #[error("{left} requests were still in flight on link `{link}` after {within:?}")]
+    Busy {
+        /// The link.
+        link: String,
+        /// How many there were.
+        left: u64,
+        /// How long was waited.
+        within: Duration,
+    },
+}
+
+impl RemoteError {
+    /// An error with its causes; the outermost one alone only repeats the URL.
+    pub(super) fn unreachable(call: &str, error: &dyn std::error::Error) -> Self {
+        let mut reason = error.to_string();
+        let mut cause = error.source();
+        while let Some(inner) = cause {
+            reason = format!("{reason}: {inner}");
+            cause = inner.source();
+        }
+        Self::Unreachable { call: call.to_owned(), reason }
+    }
+}
