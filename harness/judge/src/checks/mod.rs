@@ -11,6 +11,7 @@ pub mod timeout;
 pub mod topology;
 pub mod trust;
 
+use self::support::{QUIETER, standstill};
 use crate::evidence::Evidence;
 use crate::{Finding, Ruling, Verdict};
 
@@ -41,7 +42,8 @@ impl Check {
     }
 
     /// Judges. Evidence that says of itself that something is missing turns a pass into inconclusive; evidence that was
-    /// never sealed, because its run was killed, also turns a failure into inconclusive: what is missing might acquit.
+    /// never sealed, because its run was killed, also turns a failure into inconclusive: what is missing might acquit. So does
+    /// a machine that stood still for longer than four noise bounds: whatever waits for anything may then have given up.
     #[must_use]
     pub fn judge(&self, evidence: &Evidence) -> Finding {
         self.judge_ordered(&evidence.ordered())
@@ -55,6 +57,14 @@ impl Check {
             finding.headline = format!("would fail, but the run was ended before it was over: {}", finding.headline);
             finding.chance = None;
             finding.advice = Some("run it again to the end; the records that are missing might acquit".to_owned());
+        }
+        if finding.ruling == Ruling::Fail
+            && let Some(pause) = standstill(evidence)
+        {
+            finding.ruling = Ruling::Inconclusive;
+            finding.headline = format!("{} - but {pause}", finding.headline);
+            finding.chance = None;
+            finding.advice = Some(QUIETER.to_owned());
         }
         if finding.ruling == Ruling::Pass
             && let Some(note) = evidence.spoiling_notes().next()

@@ -29,7 +29,7 @@ fn a_pause_silences_the_clocks_and_not_the_counters() {
         let finding = r3().judge(&paused(all_fail("herd", policy, 100, Defect::Sound), 61));
         assert_eq!(finding.ruling, Ruling::Inconclusive, "{policy}: {finding:#?}");
     }
-    let counted = r1().judge(&paused(all_fail("waves", Policy::Full, 100, Defect::OneAttemptMore), 500));
+    let counted = r1().judge(&paused(all_fail("waves", Policy::Full, 100, Defect::OneAttemptMore), 240));
     assert_eq!(counted.ruling, Ruling::Fail, "{counted:#?}");
     let sound = idempotency::exactly_one_effect(LINK).judge(&paused(one_effect(Defect::Sound), 500));
     assert_eq!(sound.ruling, Ruling::Pass, "{sound:#?}");

@@ -333,6 +333,25 @@ fn a_late_twin_is_a_replay() {
     assert_eq!(i3().judge(&altered).ruling, Ruling::Fail);
 }
 
+/// Proves that nothing is failed on a machine that stood still for longer than four noise bounds, and that the finding says
+/// what it looked like; up to there a count is a count.
+#[test]
+fn nothing_is_failed_on_a_standstill() {
+    let check = idempotency::exactly_one_effect(LINK);
+    let judged = |max_ns| {
+        let mut evidence = one_effect(Defect::NewKeyPerAttempt);
+        evidence.canary[0].max_ns = max_ns;
+        check.judge(&evidence)
+    };
+    let eps = one_effect(Defect::Sound).header.eps_ns;
+    let failed = judged(4 * eps);
+    assert_eq!(failed.ruling, Ruling::Fail, "{failed:#?}");
+    let finding = judged(4 * eps + 1);
+    assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+    assert!(finding.headline.starts_with(&failed.headline) && finding.headline.contains("stood still"), "{finding:#?}");
+    assert!(finding.chance.is_none() && finding.advice.is_some());
+}
+
 /// Proves that a second call of one and the same caller, behind an answer that it may not have waited for, is no second run
 /// on a machine that stood still; that of another caller is one on any machine, and either is on a quiet one.
 #[test]

@@ -50,6 +50,23 @@ fn a_service_that_stays_down_fails() {
     assert!(retried.headline.contains("retries for each payment"), "{}", retried.headline);
 }
 
+/// Proves that requests which a pause kept back, and which came at its end, are no load that stayed; on a quiet machine so
+/// many more are.
+#[test]
+fn what_a_pause_kept_back_is_no_load() {
+    let mut evidence = played(4, sound);
+    let due = TRIGGER.1 + 1_000 * MS;
+    for attempt in evidence.attempts.iter_mut().filter(|a| (due - 230 * MS..due).contains(&a.arrived.0)) {
+        attempt.arrived = judge::evidence::At(due);
+        attempt.reply.ended = judge::evidence::At(due + 5 * MS);
+    }
+    let finding = check().judge(&evidence);
+    assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
+    evidence.canary[0].max_ns = 230 * MS;
+    let finding = check().judge(&evidence);
+    assert_eq!(finding.ruling, Ruling::Pass, "{finding:#?}");
+}
+
 /// Proves that work which belongs to no fresh payment is seen, and told to be rising when it is.
 #[test]
 fn load_that_rises_fails() {

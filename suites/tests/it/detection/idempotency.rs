@@ -9,14 +9,14 @@ use super::is_failed_by;
 
 /// Proves that each defect is failed by its owner and by no unrelated check.
 #[rstest]
-#[case::new_key_per_attempt("new-key-per-attempt", "R13", &["I1", "I10"], &[&ONE_EFFECT])]
+#[case::new_key_per_attempt("new-key-per-attempt", "R13", &["I1", "I6", "I10", "G3"], &[&ONE_EFFECT])]
 #[case::body_changes_on_retry("body-changes-on-retry", "R12", &[], &[&RETRY_TABLE])]
 #[case::charge_before_row("charge-before-row", "I6", &["I1"], &[&RESTART, &DUPLICATES])]
 #[case::key_in_memory_only("key-in-memory-only", "I6", &["I1", "I3"], &[&RESTART, &DUPLICATES])]
 #[case::lost_reply_second_row("lost-reply-second-row", "I1", &["R13", "I6"], &[&ONE_EFFECT])]
 #[case::twins_both_run("twins-both-run", "I2", &["I1", "R13", "I3", "I6"], &[&DUPLICATES])]
-#[case::replay_reruns("replay-reruns", "I3", &[], &[&DUPLICATES, &ONE_EFFECT])]
-#[case::replay_altered("replay-altered", "I3", &[], &[&DUPLICATES, &ONE_EFFECT])]
+#[case::replay_reruns("replay-reruns", "I3", &["I6", "I7"], &[&DUPLICATES, &ONE_EFFECT])]
+#[case::replay_altered("replay-altered", "I3", &["I6", "I7"], &[&DUPLICATES, &ONE_EFFECT])]
 #[case::fingerprint_on_raw_bytes("fingerprint-on-raw-bytes", "I4", &[], &[&DUPLICATES])]
 #[case::lease_never_ends("lease-never-ends", "I6", &[], &[&RESTART])]
 #[case::failures_not_remembered("failures-not-remembered", "I7", &[], &[&KEY_MEMO])]

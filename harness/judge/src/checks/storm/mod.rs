@@ -14,21 +14,17 @@ pub use replay::storm_replay;
 
 use std::time::Duration;
 
-use super::support::{ms, pause};
+use super::support::{STANDSTILL, ms, pause};
 use crate::evidence::Evidence;
 use crate::promise::Noise;
 
 /// Least payments of a stretch of time that a rate is read off.
 const ENOUGH: usize = 50;
 
-/// How many noise bounds a shortfall does not excuse: a service that drowns makes the machine pause by itself (up to 118 ms of
-/// 60 were seen), and its ledger the disk.
-const OWN_NOISE: u32 = 4;
-
 /// Why a shortfall says nothing of the service: the machine paused, or its disk kept a small durable write waiting, for longer
 /// than that. What succeeds in spite of that has succeeded; what does not may have been slow with the machine.
 fn noisy(evidence: &Evidence) -> Option<(String, String)> {
-    let eps = Duration::from_nanos(evidence.header.eps_ns).saturating_mul(OWN_NOISE);
+    let eps = Duration::from_nanos(evidence.header.eps_ns).saturating_mul(STANDSTILL);
     let stalled = evidence.disk_max_ns().map(Duration::from_nanos).filter(|longest| *longest > eps).map(|longest| {
         let what = format!(
             "a small durable write took {} on this disk, longer than the noise bound of {}",

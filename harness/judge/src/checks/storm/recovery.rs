@@ -150,7 +150,8 @@ fn judge(evidence: &Evidence, policy: &RecoveryPolicy, link: &str) -> Finding {
         return case.inconclusive(tally, why, advice);
     }
     numbers(&before, &after, &asked, healed, &mut tally);
-    breaches(&before, &after, policy, &mut tally);
+    let pause = Duration::from_nanos(evidence.canary_max_ns().unwrap_or_default());
+    breaches(&before, &after, policy, pause, &mut tally);
     if !tally.breaches.is_empty()
         && let Some((why, advice)) = noisy(evidence)
     {
@@ -213,9 +214,17 @@ fn unusable(
 }
 
 /// What is not back.
-fn breaches(before: &Stretch<'_, '_, '_>, after: &Stretch<'_, '_, '_>, policy: &RecoveryPolicy, tally: &mut Tally) {
+fn breaches(
+    before: &Stretch<'_, '_, '_>,
+    after: &Stretch<'_, '_, '_>,
+    policy: &RecoveryPolicy,
+    pause: Duration,
+    tally: &mut Tally,
+) {
     let spare = 1.0 - policy.goodput;
-    let loaded = after.arrivals.len() as f64 > before.load() * after.seconds() * (1.0 + spare) + CUT;
+    // What was due in a pause right before comes at its end.
+    let seconds = after.seconds() + pause.as_secs_f64();
+    let loaded = after.arrivals.len() as f64 > before.load() * seconds * (1.0 + spare) + CUT;
     let wanted = policy.goodput * before.success_rate();
     if after.success_rate() < wanted {
         let what = format!(

@@ -28,6 +28,18 @@ pub(in crate::checks) fn paused(evidence: &Evidence) -> Option<String> {
     pause(evidence, Noise { eps: Duration::from_nanos(evidence.header.eps_ns) }).map(|(what, _)| what)
 }
 
+/// How many noise bounds of a pause are no reason to believe nothing at all: a service that floods its dependency makes the
+/// machine pause by itself (up to 118 ms of 60 were seen).
+pub(in crate::checks) const STANDSTILL: u32 = 4;
+
+/// That the machine stood still for longer than that. Then the service, its dependency and the driver may each have given up on
+/// anything, at any place, and a promise that looks broken may be kept.
+pub(in crate::checks) fn standstill(evidence: &Evidence) -> Option<String> {
+    let bound = Duration::from_nanos(evidence.header.eps_ns).saturating_mul(STANDSTILL);
+    let max = evidence.canary_max_ns().map(Duration::from_nanos).filter(|max| *max > bound)?;
+    Some(format!("the machine stood still for {}, longer than {STANDSTILL} noise bounds", ms(max)))
+}
+
 /// Faults on `link` that struck less often than planned, in words. Empty: all did.
 pub(in crate::checks) fn unfired(evidence: &Evidence, link: &str) -> Vec<String> {
     let short = evidence.faults.iter().filter(|f| f.link == link && f.fired < f.planned);
