@@ -79,7 +79,8 @@ fn page(text: &str, table: &Table) -> String {
         writes the page.\n\n\
         ```text\n{text}```\n\n\
         `F` the owner failed it, `f` another check failed it too and is listed as an expected companion, `!` a failure that\n\
-        nobody expects, `?` inconclusive, `.` passed, blank: not judged in that battery.\n",
+        nobody expects, `?` inconclusive (the machine paused, or the defect leaves nothing to judge), `.` passed, blank: not\n\
+        judged in that battery.\n",
         table.defects(),
         table.checks()
     )
