@@ -71,6 +71,7 @@ fn read(rows: &Path) -> Result<Table, Failure> {
 }
 
 fn page(text: &str, table: &Table) -> String {
+    let text: String = text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
     format!(
         "# The detection matrix\n\n\
         Printed by `cargo ci matrix --out harness/docs/detection-matrix.md`: each named defect of the reference service\n\
