@@ -73,7 +73,7 @@ pub(super) fn excerpt(body: &[u8]) -> String {
 }
 
 /// An error with its causes; the outermost one alone only repeats the URL.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {

@@ -21,6 +21,7 @@ use judge::evidence::Note;
 pub use breaker::{BreakerProbe, WordMap};
 pub use error::ProbeError;
 pub use events::EventsProbe;
+pub(crate) use fetch::chain;
 pub use ledger::{LedgerFields, LedgerProbe};
 
 /// Codes of the notes that probes make.

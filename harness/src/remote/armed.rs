@@ -67,7 +67,7 @@ impl RemoteArmed {
         Ok(self.report().await?.fired)
     }
 
-    /// Waits until `n` calls are held, for `within` at most; whether they are.
+    /// Waits until `n` calls are held, for `within` and 20 s at most; whether they are.
     ///
     /// # Errors
     /// When the proxy does not answer.

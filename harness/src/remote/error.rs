@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::probe::chain;
+
 /// Why a remote proxy could not be driven.
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
@@ -44,14 +46,7 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
-    /// An error with its causes; the outermost one alone only repeats the URL.
     pub(super) fn unreachable(call: &str, error: &dyn std::error::Error) -> Self {
-        let mut reason = error.to_string();
-        let mut cause = error.source();
-        while let Some(inner) = cause {
-            reason = format!("{reason}: {inner}");
-            cause = inner.source();
-        }
-        Self::Unreachable { call: call.to_owned(), reason }
+        Self::Unreachable { call: call.to_owned(), reason: chain(error) }
     }
 }

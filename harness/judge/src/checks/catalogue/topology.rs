@@ -34,7 +34,8 @@ pub const B11: &CheckInfo = &CheckInfo {
         known to be open all the while; outcomes of payments after the route's own dependency has failed as often",
     rule: "every one of them succeeds, without the marker of a degraded answer",
     false_alarm: "none: outcomes are counted",
-    inconclusive: "a canary pause longer than eps while calls that reached their dependency failed; the breaker was not seen open on both sides of the route's calls; the route did not work without any \
+    inconclusive: "a canary pause longer than eps while calls that reached their dependency failed; the breaker was not \
+        seen open on both sides of the route's calls; the route did not work without any \
         fault either, or called nobody beside one; payments had not recovered, the route's dependency failed less often \
         than the threshold, or no payment followed; a fault that struck less often than planned",
     bug_classes: &[

@@ -28,8 +28,8 @@ pub(in crate::checks) fn paused(evidence: &Evidence) -> Option<String> {
     pause(evidence, Noise { eps: Duration::from_nanos(evidence.header.eps_ns) }).map(|(what, _)| what)
 }
 
-/// How many noise bounds of a pause are no reason to believe nothing at all: a service that floods its dependency makes the
-/// machine pause by itself (up to 118 ms of 60 were seen).
+/// A pause of so many noise bounds may still be the service's own: one that floods its dependency makes the machine pause
+/// (up to 118 ms, at a bound of 60, were seen). A longer one acquits of everything.
 pub(in crate::checks) const STANDSTILL: u32 = 4;
 
 /// That the machine stood still for longer than that. Then the service, its dependency and the driver may each have given up on
