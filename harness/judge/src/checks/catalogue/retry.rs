@@ -15,7 +15,8 @@ pub const R1: &CheckInfo = &CheckInfo {
         an attempt that began after the end of a successful one",
     false_alarm: "none: attempts are counted, nothing is estimated",
     inconclusive: "no payment met a permanent failure, the failure did not strike every attempt, client requests \
-        were left without an outcome, or attempts are missing while the machine paused for longer than the noise bound and \
+        were left without an outcome, an attempt followed a success while the machine paused for longer than the noise bound, \
+        or attempts are missing while the machine paused for longer than the noise bound and \
         each may have lasted its promised timeout",
     bug_classes: &[
         "`retries` taken for `attempts`: one too many or one too few",

@@ -108,7 +108,7 @@ pub const R15: &CheckInfo = &CheckInfo {
         next ones; the status of the wire; error.type and an error status where the attempt failed, and only there",
     false_alarm: "none: records are matched by identity",
     inconclusive: "no payment was retried; no spans; attempts without a trace context; a service that was killed took its \
-        last spans with it",
+        last spans with it; counts, statuses or errors that differ on a machine that paused for longer than eps",
     bug_classes: &[
         "one span for all attempts of a payment: retries are invisible",
         "spans are dropped: sampled away, not flushed at the end, or lost in a full queue",

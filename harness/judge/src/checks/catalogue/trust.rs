@@ -62,7 +62,8 @@ pub const H4: &CheckInfo = &CheckInfo {
         last one was taken away",
     rule: "every payment succeeds with one attempt; otherwise what is seen under fault says nothing",
     false_alarm: "none: outcomes are counted",
-    inconclusive: "the baseline step left no outcomes",
+    inconclusive: "the baseline step left no outcomes, or the machine paused for longer than eps when a payment failed or was \
+        retried",
     bug_classes: &[
         "the service was ready too early: its health answer does not mean that it can serve",
         "the service does not come back by itself after a fault that is over",
