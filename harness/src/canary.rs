@@ -13,6 +13,7 @@
 mod disk;
 mod echo;
 mod histogram;
+mod quiet;
 
 use std::io;
 use std::net::SocketAddr;
@@ -28,6 +29,7 @@ use tokio::time::{sleep, timeout};
 pub use disk::DiskCanary;
 pub use echo::EchoServer;
 use histogram::Histogram;
+pub use quiet::quiet_moment;
 
 use crate::clock::Clock;
 

@@ -22,6 +22,7 @@ pub mod place;
 mod place_in_text;
 pub mod probe;
 pub mod record;
+mod recordings;
 pub mod remote;
 mod replay;
 pub mod rig;

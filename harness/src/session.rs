@@ -14,6 +14,7 @@ use crate::lanes::Lanes;
 use crate::open_files;
 use crate::place::{Builder, ProcessSpec, Ready};
 use crate::record::{ChildRegister, ContractText, RunFolder, Start, runs_root};
+use crate::recordings::{Recordings, ruled};
 use crate::rig::{Rig, RigError, RigSpec, working_directory};
 use crate::verify::Progress;
 
@@ -127,37 +128,49 @@ impl Session {
     /// # Errors
     /// When the rig fails.
     pub async fn record(&self, scenario: &Scenario) -> Result<Evidence, RigError> {
+        self.recorded(scenario, false).await
+    }
+
+    async fn recorded(&self, scenario: &Scenario, again: bool) -> Result<Evidence, RigError> {
         open_files::provide(LARGEST_LOAD)?;
         let spec = self.rig(scenario.name).isolate(scenario.isolation).timed(scenario.timed).alone(scenario.alone);
-        let rig = Rig::start(spec).await?;
+        let rig = Rig::start(spec.again(again)).await?;
         scenario.run(&rig).await?;
         rig.finish().await
     }
 
-    /// Runs a scenario and judges it. When its verdicts hang on times, one of them is inconclusive, and the canary says
-    /// that the machine paused for more than half of the noise bound, it runs once more, and the second evidence counts
-    /// whatever it says. A failure is never run again.
+    /// Runs a scenario and judges it. When one of its verdicts is inconclusive, none failed, and the canary says that the
+    /// machine paused for more than half of the noise bound, it runs again: alone, from a quiet moment on, and three
+    /// times in all at most. The last evidence counts whatever it says. A failure is never run again.
     ///
     /// # Errors
     /// When the rig fails.
     pub async fn judged(&self, scenario: &Scenario) -> Result<Vec<Finding>, HarnessError> {
-        let (mut findings, pause) = self.recorded_and_judged(scenario).await?;
-        let half = self.contract.noise.eps.as_nanos() / 2;
-        let disturbed = pause.is_some_and(|pause| u128::from(pause) > half);
-        let worst = findings.iter().map(|f| f.ruling).max();
-        if scenario.timed && disturbed && worst == Some(Ruling::Inconclusive) {
-            (findings, _) = self.recorded_and_judged(scenario).await?;
-        }
-        for finding in findings.iter_mut().filter(|f| f.ruling != Ruling::Pass) {
-            finding.reproduce = Some(self.how_to_reproduce(scenario.name));
-        }
-        Ok(findings)
+        self.judged_until(scenario, ruled).await
     }
 
-    /// The findings of one recording, with the canary's worst reading.
-    async fn recorded_and_judged(&self, scenario: &Scenario) -> Result<(Vec<Finding>, Option<u64>), HarnessError> {
-        let (evidence, contract, scenario) = (self.record(scenario).await?, self.contract.clone(), *scenario);
-        Ok(aside(move || (scenario.judge(&contract, &evidence), evidence.canary_max_ns())).await)
+    /// The same for a caller to whom something else is a verdict, e.g. that one check has ruled.
+    ///
+    /// # Errors
+    /// When the rig fails.
+    pub async fn judged_until(
+        &self,
+        scenario: &Scenario,
+        settled: impl Fn(&[Finding]) -> bool,
+    ) -> Result<Vec<Finding>, HarnessError> {
+        let mut recordings = Recordings::against(self.contract.noise);
+        loop {
+            let evidence = self.recorded(scenario, recordings.again()).await?;
+            let (contract, judged) = (self.contract.clone(), *scenario);
+            let (mut findings, pause) =
+                aside(move || (judged.judge(&contract, &evidence), evidence.canary_max_ns())).await;
+            if recordings.counts(settled(&findings), pause, &mut findings) {
+                for finding in findings.iter_mut().filter(|f| f.ruling != Ruling::Pass) {
+                    finding.reproduce = Some(self.how_to_reproduce(scenario.name));
+                }
+                return Ok(findings);
+            }
+        }
     }
 
     /// Puts findings together.

@@ -10,6 +10,7 @@ use crate::battery::Scenario;
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::load::fnv1a;
+use crate::recordings::{Recordings, ruled};
 use crate::rig::{Isolation, Rig, RigError};
 use crate::session::Session;
 
@@ -82,6 +83,31 @@ impl Session {
             findings.extend(self.judged(scenario).await?);
         }
         Ok(findings)
+    }
+
+    /// Runs steps of the suite's own in a rig and judges the evidence by checks of its choice; again while a verdict is
+    /// open and the machine paused, as [`Session::judged`] does.
+    ///
+    /// # Errors
+    /// [`Red`] when a check did not pass or the rig failed.
+    pub async fn judge_steps(
+        &self,
+        scenario: &str,
+        isolation: Isolation,
+        steps: impl AsyncFn(&Rig) -> Result<(), RigError>,
+        checks: &[Check],
+    ) -> Judged {
+        let mut recordings = Recordings::against(self.contract().noise);
+        loop {
+            let spec = self.rig(scenario).isolate(isolation).timed(true);
+            let rig = Rig::start(spec.again(recordings.again())).await?;
+            steps(&rig).await?;
+            let evidence = rig.finish().await?;
+            let mut findings: Vec<_> = checks.iter().map(|check| check.judge(&evidence)).collect();
+            if recordings.counts(ruled(&findings), evidence.canary_max_ns(), &mut findings) {
+                return self.conclude(findings);
+            }
+        }
     }
 
     /// Starts a rig for a scenario of the suite's own.

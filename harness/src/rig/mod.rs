@@ -32,7 +32,7 @@ use judge::promise::{BreakerPolicy, DegradationPolicy, IdempotencyPolicy, RetryP
 use mock_bank::Bank;
 use tokio::sync::Mutex;
 
-use crate::canary::EchoServer;
+use crate::canary::{self, EchoServer};
 use crate::clock::Clock;
 use crate::collector::{Collector, CollectorConfig};
 use crate::contract::Contract;
@@ -81,7 +81,10 @@ impl Rig {
     /// # Errors
     /// [`RigError`]; nothing is left running.
     pub async fn start(spec: RigSpec) -> Result<Self, RigError> {
-        let lane = spec.lanes.enter(spec.timed, spec.alone).await.map_err(RigError::Lanes)?;
+        let lane = spec.lanes.enter(spec.timed, spec.alone || spec.again).await.map_err(RigError::Lanes)?;
+        if spec.again {
+            canary::quiet_moment(spec.contract.noise.eps / 2).await.map_err(RigError::Canary)?;
+        }
         let clock = Clock::start();
         let folder = spec.folder.scenario(&spec.scenario)?;
         let header = header(&spec, clock);

@@ -38,6 +38,7 @@ pub struct RigSpec {
     pub(crate) isolation: Isolation,
     pub(crate) timed: bool,
     pub(crate) alone: bool,
+    pub(crate) again: bool,
     pub(crate) folder: RunFolder,
     pub(crate) register: Option<ChildRegister>,
     pub(crate) builder: Builder,
@@ -55,6 +56,7 @@ impl RigSpec {
             isolation: Isolation::None,
             timed: false,
             alone: false,
+            again: false,
             folder,
             register: None,
             builder: Builder::default(),
@@ -87,6 +89,14 @@ impl RigSpec {
     #[must_use]
     pub fn alone(mut self, alone: bool) -> Self {
         self.alone = alone;
+        self
+    }
+
+    /// The repetition of a scenario that a pause of the machine has spoiled: waits for every place of either lane, and then
+    /// for a moment in which the machine is quiet.
+    #[must_use]
+    pub fn again(mut self, again: bool) -> Self {
+        self.again = again;
         self
     }
 

@@ -12,6 +12,7 @@ use super::{COPY, Isolate, ScenarioFile, Variant, judged, play};
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::open_files;
+use crate::recordings::{Recordings, ruled};
 use crate::rig::{Isolation, Rig, RigError};
 use crate::session::Session;
 use crate::verify::{Progress, Verified};
@@ -70,8 +71,8 @@ pub async fn run(
     Ok(Verified { verdict, folder: session.folder().clone() })
 }
 
-/// Records a variant; once more when it is inconclusive and the canary was above half of the noise bound, as the battery
-/// does. A failure is never run again.
+/// Records a variant; again while it is inconclusive on a machine that paused, as the battery does. A failure is never run
+/// again.
 async fn settled(
     file: &ScenarioFile,
     session: &Session,
@@ -79,19 +80,17 @@ async fn settled(
     control: Option<&Arc<Evidence>>,
 ) -> Result<(Evidence, Vec<Finding>), HarnessError> {
     let contract = session.contract();
-    let evidence = record(file, session, variant).await?;
-    let findings = judged::of_variant(file, contract, variant, &evidence, control);
-    let half = contract.noise.eps.as_nanos() / 2;
-    let disturbed = evidence.canary_max_ns().is_some_and(|pause| u128::from(pause) > half);
-    if !disturbed || findings.iter().map(|f| f.ruling).max() != Some(Ruling::Inconclusive) {
-        return Ok((evidence, findings));
+    let mut recordings = Recordings::against(contract.noise);
+    loop {
+        let evidence = record(file, session, variant, recordings.again()).await?;
+        let mut findings = judged::of_variant(file, contract, variant, &evidence, control);
+        if recordings.counts(ruled(&findings), evidence.canary_max_ns(), &mut findings) {
+            return Ok((evidence, findings));
+        }
     }
-    let evidence = record(file, session, variant).await?;
-    let findings = judged::of_variant(file, contract, variant, &evidence, control);
-    Ok((evidence, findings))
 }
 
-async fn record(file: &ScenarioFile, session: &Session, variant: &Variant) -> Result<Evidence, RigError> {
+async fn record(file: &ScenarioFile, session: &Session, variant: &Variant, again: bool) -> Result<Evidence, RigError> {
     let steady = file.steady.as_ref().map_or(0, |s| s.payments);
     open_files::provide(file.load.payments.max(steady))?;
     let contract = Arc::new(with_env(session.contract().clone(), &variant.env));
@@ -101,7 +100,7 @@ async fn record(file: &ScenarioFile, session: &Session, variant: &Variant) -> Re
         Isolate::Breaker => Isolation::Breaker,
     };
     let spec = session.rig_of(contract, &file.scenario_of(variant)).isolate(isolation).timed(true);
-    let rig = Rig::start(spec.alone(file.load.payments >= CROWD)).await?;
+    let rig = Rig::start(spec.alone(file.load.payments >= CROWD).again(again)).await?;
     play::play(file, &rig).await?;
     rig.finish().await
 }

@@ -9,7 +9,7 @@ use harness::faults::Fault;
 use harness::judge::checks::breaker;
 use harness::judge::promise::{BreakerPolicy, BreakerProfile};
 use harness::load::Load;
-use harness::rig::Isolation;
+use harness::rig::{Isolation, Rig};
 use harness::suite::{Judged, session};
 use rstest::rstest;
 
@@ -29,25 +29,23 @@ async fn half_open_admits_a_single_probe(
 ) -> Judged {
     let contract = payments();
     let (policy, noise) = (contract.promises.breaker.clone().expect("a breaker is promised"), contract.noise);
-    let session = session(contract)?;
-    let rig = session.start_rig("single-probe", Isolation::Breaker).await?;
-    rig.trip(format!("trip/{fate}")).await?;
-    rig.wait_half_open().await?;
-    let call = Load::sequence(format!("fate/{fate}"), 1);
-    rig.during(fault, async |rig| rig.drive(call).await).await?;
-    rig.pace(&format!("reopened/{fate}"), rig.last_failure() + policy.open / 2, policy.open / 40).await?;
-    rig.wait_half_open().await?;
-    rig.hold_while(Load::burst(format!("probe/{fate}"), callers)).await?;
-    rig.drive(Load::sequence(format!("closed/{fate}"), 3)).await?;
-    let evidence = rig.finish().await?;
-    session.judge_by(
-        &evidence,
-        [
-            breaker::stays_open(&policy, "bank", noise),
-            breaker::half_open_single_probe(&policy, "bank"),
-            breaker::probe_failure_reopens(&policy, "bank", noise),
-        ],
-    )
+    let steps = async |rig: &Rig| {
+        rig.trip(format!("trip/{fate}")).await?;
+        rig.wait_half_open().await?;
+        let call = Load::sequence(format!("fate/{fate}"), 1);
+        rig.during(fault.clone(), async |rig| rig.drive(call).await).await?;
+        rig.pace(&format!("reopened/{fate}"), rig.last_failure() + policy.open / 2, policy.open / 40).await?;
+        rig.wait_half_open().await?;
+        rig.hold_while(Load::burst(format!("probe/{fate}"), callers)).await?;
+        rig.drive(Load::sequence(format!("closed/{fate}"), 3)).await?;
+        Ok(())
+    };
+    let checks = [
+        breaker::stays_open(&policy, "bank", noise),
+        breaker::half_open_single_probe(&policy, "bank"),
+        breaker::probe_failure_reopens(&policy, "bank", noise),
+    ];
+    session(contract)?.judge_steps("single-probe", Isolation::Breaker, steps, &checks).await
 }
 
 /// Proves threshold, fast failure, recovery and relapse over the battery's own cycles; that late ends of calls change

@@ -2,9 +2,9 @@
 
 use harness::battery::{BANK_CONFLICT, DUPLICATES, KEY_EXPIRY, KEY_MEMO, KEY_SCOPE, ONE_EFFECT, RESTART, Scenario};
 use harness::faults::Fault;
-use harness::judge::checks::{idempotency, retry};
+use harness::judge::checks::{Check, idempotency, retry};
 use harness::load::Load;
-use harness::rig::Isolation;
+use harness::rig::{Isolation, Rig};
 use harness::suite::{Judged, session};
 use rstest::rstest;
 
@@ -19,22 +19,24 @@ use crate::service::payments;
 #[case::late(Fault::Hang)]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lost_reply_costs_one_effect(#[case] fault: Fault, #[values(1, 10)] callers: usize) -> Judged {
-    let session = session(payments())?;
+    let steps = async |rig: &Rig| {
+        let load = Load::twins("point/lost", callers);
+        let asked = rig.during(fault.clone().first(1), async |rig| rig.drive(load).await).await?;
+        rig.drive(Load::again("again/lost", vec![asked[0].order.clone()])).await?;
+        Ok(())
+    };
+    session(payments())?.judge_steps("lost-reply", Isolation::Retry, steps, &same_payment()).await
+}
+
+/// One effect, one answer, one key, one payload.
+fn same_payment() -> [Check; 4] {
     let policy = payments().promises.idempotency.expect("the reference contract promises keys");
-    let rig = session.start_rig("lost-reply", Isolation::Retry).await?;
-    let load = Load::twins("point/lost", callers);
-    let asked = rig.during(fault.first(1), async |rig| rig.drive(load).await).await?;
-    rig.drive(Load::again("again/lost", vec![asked[0].order.clone()])).await?;
-    let evidence = rig.finish().await?;
-    session.judge_by(
-        &evidence,
-        [
-            idempotency::exactly_one_effect("bank"),
-            idempotency::replay_is_faithful(&policy, "bank"),
-            retry::key_is_stable("bank"),
-            retry::payload_is_stable("bank"),
-        ],
-    )
+    [
+        idempotency::exactly_one_effect("bank"),
+        idempotency::replay_is_faithful(&policy, "bank"),
+        retry::key_is_stable("bank"),
+        retry::payload_is_stable("bank"),
+    ]
 }
 
 /// Proves that after two failed attempts the third one is the same payment: same key, same payload, one effect; and that
@@ -42,22 +44,13 @@ async fn a_lost_reply_costs_one_effect(#[case] fault: Fault, #[values(1, 10)] ca
 #[tokio::test(flavor = "multi_thread")]
 async fn the_third_attempt_is_the_same_payment() -> Judged {
     let session = session(payments())?;
-    let policy = payments().promises.idempotency.expect("the reference contract promises keys");
     let rig = session.start_rig("third-attempt", Isolation::Retry).await?;
     let fault = Fault::Status(503).first(2);
     let asked = rig.during(fault, async |rig| rig.drive(Load::sequence("point/twice", 1)).await).await?;
     rig.drive(Load::again("again/twice", vec![asked[0].order.clone()])).await?;
     let evidence = rig.finish().await?;
     assert_eq!(evidence.attempts.len(), 3, "two failed attempts, one that succeeded, none for the replay");
-    session.judge_by(
-        &evidence,
-        [
-            idempotency::exactly_one_effect("bank"),
-            idempotency::replay_is_faithful(&policy, "bank"),
-            retry::key_is_stable("bank"),
-            retry::payload_is_stable("bank"),
-        ],
-    )
+    session.judge_by(&evidence, same_payment())
 }
 
 /// Proves the same over every fault point of the battery, over concurrent duplicates, and over a kill and a restart.
