@@ -21,7 +21,7 @@ use crate::service::payments;
 async fn a_lost_reply_costs_one_effect(#[case] fault: Fault, #[values(1, 10)] callers: usize) -> Judged {
     let steps = async |rig: &Rig| {
         let load = Load::twins("point/lost", callers);
-        let asked = rig.during(fault.clone().first(1), async |rig| rig.drive(load).await).await?;
+        let asked = rig.during(fault.first(1), async |rig| rig.drive(load).await).await?;
         rig.drive(Load::again("again/lost", vec![asked[0].order.clone()])).await?;
         Ok(())
     };
