@@ -378,3 +378,19 @@ fn a_pause_makes_no_second_run() {
     evidence.attempts.last_mut().expect("the second call").context = Some(context);
     assert_eq!(i2().judge(&evidence).ruling, Ruling::Fail);
 }
+
+/// Proves that a 5xx for a twin is the service's fault on a machine that served it in time, and that a pause, which may have
+/// outlasted the service's own limits, leaves it open; a conflict that is told wrongly is wrong on any machine.
+#[test]
+fn a_pause_may_explain_a_twins_5xx() {
+    let judged = |defect, over: u64| {
+        let mut evidence = duplicates(defect);
+        evidence.canary[0].max_ns = evidence.header.eps_ns + over;
+        i2().judge(&evidence)
+    };
+    assert_eq!(judged(Defect::TwinsGet500, 0).ruling, Ruling::Fail);
+    let finding = judged(Defect::TwinsGet500, 1);
+    assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+    assert!(finding.headline.contains("paused"), "{}", finding.headline);
+    assert_eq!(judged(Defect::TwinsGetPlain409, 1).ruling, Ruling::Fail);
+}
