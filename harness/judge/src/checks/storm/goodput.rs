@@ -32,7 +32,8 @@ const REPEATED: f64 = 1.25;
 /// - *False alarms*: none, successes are counted.
 /// - *Inconclusive*: an offered load below 1.2 times the capacity; a time so short that fewer than 50 successes were
 ///   possible; no payment that reached the dependency; a pause longer than a quarter of that time, or, when the share is
-///   missed, longer than four noise bounds, as is a stall of the disk; a share that is none.
+///   missed, longer than four noise bounds, as is a stall of the disk, or a canary whose 99th percentile is above half a noise
+///   bound; a share that is none.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};

@@ -21,8 +21,9 @@ use crate::promise::Noise;
 /// Least payments of a stretch of time that a rate is read off.
 const ENOUGH: usize = 50;
 
-/// Why a shortfall says nothing of the service: the machine paused, or its disk kept a small durable write waiting, for longer
-/// than that. What succeeds in spite of that has succeeded; what does not may have been slow with the machine.
+/// Why a shortfall says nothing of the service: the machine paused for long, was short of processor time all along, or its
+/// disk kept a small durable write waiting. What succeeds in spite of that has succeeded; what does not may have been slow with the
+/// machine.
 fn noisy(evidence: &Evidence) -> Option<(String, String)> {
     let eps = Duration::from_nanos(evidence.header.eps_ns).saturating_mul(STANDSTILL);
     let stalled = evidence.disk_max_ns().map(Duration::from_nanos).filter(|longest| *longest > eps).map(|longest| {
@@ -33,7 +34,21 @@ fn noisy(evidence: &Evidence) -> Option<(String, String)> {
         );
         (what, "run it again while the disk is quiet, or keep the ledger and the run folder on a faster one".to_owned())
     });
-    pause(evidence, Noise { eps }).or(stalled)
+    pause(evidence, Noise { eps }).or(stalled).or_else(|| starved(evidence))
+}
+
+/// That one echo in a hundred was later than half of the noise bound: not one pause, but a machine with less processor time than was
+/// asked of it. A service that sheds load then sheds some of a load that it could bear elsewhere. A defect does not look
+/// like that: with a queue of retries that never drains, and without any shedding, the canary's 99th percentile was 8 ms.
+fn starved(evidence: &Evidence) -> Option<(String, String)> {
+    let (bound, heard) =
+        (Duration::from_nanos(evidence.header.eps_ns) / 2, evidence.canary.iter().filter(|c| c.samples > 0));
+    let late = heard.map(|c| Duration::from_nanos(c.p99_ns)).max().filter(|late| *late > bound)?;
+    let what = format!(
+        "one echo in a hundred was {} late, more than half of the noise bound: the machine was short of processor time",
+        ms(late)
+    );
+    Some((what, "run it again on a machine with less other work".to_owned()))
 }
 
 /// Why nothing can be concluded from what happened over that time: the machine paused for a good part of it.
