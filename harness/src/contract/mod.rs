@@ -161,6 +161,15 @@ pub enum Ledger {
         /// Values of `status` that mean that the payment took effect.
         settled: Vec<String>,
     },
+    /// A PostgreSQL database.
+    Postgres {
+        /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, templated.
+        url: String,
+        /// A query with columns `key`, and optionally `id`, `downstream_key`, `amount`, `status`.
+        query: String,
+        /// Values of `status` that mean that the payment took effect.
+        settled: Vec<String>,
+    },
     /// A JSON document of the service.
     Http {
         /// Its URL, templated.

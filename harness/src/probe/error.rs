@@ -89,6 +89,16 @@ pub enum ProbeError {
         /// What SQLite said.
         reason: String,
     },
+    /// The ledger's database server cannot be used.
+    #[error(
+        "cannot read the ledger at {called}: {reason}; give it as postgres://USER:PASSWORD@HOST:PORT/DATABASE, without TLS"
+    )]
+    Database {
+        /// Host, port and database; never the password.
+        called: String,
+        /// What happened.
+        reason: String,
+    },
     /// The database stayed locked.
     #[error("the ledger `{path}` stayed locked for {limit:?}; the service must not keep a write transaction open")]
     Locked {
@@ -102,7 +112,7 @@ pub enum ProbeError {
     Query {
         /// The query.
         query: String,
-        /// What SQLite said.
+        /// What the database said.
         reason: String,
     },
     /// A column or field cannot be mapped.

@@ -72,21 +72,7 @@ fn cells(row: &Value, fields: &[(Column, &str)], number: usize) -> Result<Vec<(C
         return Err(ProbeError::Column { at: format!("row {number}"), reason });
     }
     for (column, pointer) in fields {
-        let cell = match row.pointer(pointer) {
-            None | Some(Value::Null) => continue,
-            Some(Value::String(text)) => Cell::Text(text.clone()),
-            Some(Value::Number(n)) => match (n.as_i64(), n.as_f64()) {
-                (Some(i), _) => Cell::Integer(i),
-                // Identities past i64 are still identities.
-                (None, _) if n.is_u64() => Cell::Text(n.to_string()),
-                (None, Some(d)) => Cell::Real(d),
-                (None, None) => Cell::Other("a number out of range"),
-            },
-            Some(Value::Bool(_)) => Cell::Other("a boolean"),
-            Some(Value::Array(_)) => Cell::Other("an array"),
-            Some(Value::Object(_)) => Cell::Other("an object"),
-        };
-        cells.push((*column, cell));
+        cells.extend(row.pointer(pointer).and_then(Cell::of).map(|cell| (*column, cell)));
     }
     Ok(cells)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use judge::evidence::{LedgerReading, LedgerRow, Note, NoteWeight, TimeBase};
 
-use super::{ProbeError, ProbeLimits, Probed, code, http_ledger, sqlite};
+use super::{ProbeError, ProbeLimits, Probed, code, http_ledger, postgres, sqlite};
 use crate::clock::Clock;
 
 /// How to read the ledger. `settled` lists the statuses that count as an effect that took place; without a status
@@ -16,6 +16,15 @@ pub enum LedgerProbe {
         /// The database.
         path: PathBuf,
         /// One SELECT that names its columns `key`, `id`, `downstream_key`, `amount`, `status` (those that it has).
+        query: String,
+        /// Settled statuses.
+        settled: Vec<String>,
+    },
+    /// By SQL on a PostgreSQL database, in a transaction that can only read.
+    Postgres {
+        /// `postgres://USER:PASSWORD@HOST:PORT/DATABASE`, without TLS.
+        url: String,
+        /// As for SQLite.
         query: String,
         /// Settled statuses.
         settled: Vec<String>,
@@ -60,6 +69,7 @@ impl LedgerProbe {
     pub fn source(&self) -> &'static str {
         match self {
             Self::Sqlite { .. } => "sqlite",
+            Self::Postgres { .. } => "postgres",
             Self::Http { .. } => "http",
         }
     }
@@ -78,6 +88,7 @@ impl LedgerProbe {
         let at = Clock::from_base(*time).now();
         let Rows { rows, cut_off } = match self {
             Self::Sqlite { path, query, settled } => sqlite::read(path, query, settled, *limits).await?,
+            Self::Postgres { url, query, settled } => postgres::read(url, query, settled, limits).await?,
             Self::Http { url, rows, fields, settled } => http_ledger::read(url, rows, fields, settled, limits).await?,
         };
         let too_many = cut_off.then(|| Note {

@@ -10,6 +10,7 @@ mod events;
 mod fetch;
 mod http_ledger;
 mod ledger;
+mod postgres;
 mod prometheus;
 mod row;
 mod sqlite;

@@ -1,6 +1,7 @@
 //! From named cells to a ledger row, the same for SQL columns and JSON fields.
 
 use judge::evidence::LedgerRow;
+use serde_json::Value;
 
 use super::ProbeError;
 
@@ -22,6 +23,26 @@ pub(super) enum Cell {
     Real(f64),
     /// Something that no column takes, by its name.
     Other(&'static str),
+}
+
+impl Cell {
+    /// The cell that a JSON value is; `None` for null.
+    pub(super) fn of(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Null => return None,
+            Value::String(text) => Self::Text(text.clone()),
+            Value::Number(n) => match (n.as_i64(), n.as_f64()) {
+                (Some(i), _) => Self::Integer(i),
+                // Identities past i64 are still identities.
+                (None, _) if n.is_u64() => Self::Text(n.to_string()),
+                (None, Some(d)) => Self::Real(d),
+                (None, None) => Self::Other("a number out of range"),
+            },
+            Value::Bool(_) => Self::Other("a boolean"),
+            Value::Array(_) => Self::Other("an array"),
+            Value::Object(_) => Self::Other("an object"),
+        })
+    }
 }
 
 impl Column {

@@ -127,6 +127,11 @@ pub(super) fn ledger_probe(contract: &Contract, vars: &Vars) -> Result<Option<Le
             query: query.clone(),
             settled: settled.clone(),
         }),
+        Some(Ledger::Postgres { url, query, settled }) => Some(LedgerProbe::Postgres {
+            url: fill("ledger.url", url, vars)?,
+            query: query.clone(),
+            settled: settled.clone(),
+        }),
         Some(Ledger::Http { url, rows, columns, settled }) => {
             let Columns { key, id, downstream_key, amount, status } = columns.clone();
             Some(LedgerProbe::Http {

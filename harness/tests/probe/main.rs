@@ -4,4 +4,5 @@ mod breaker;
 mod fetch;
 mod http_ledger;
 mod kit;
+mod postgres;
 mod sqlite;
