@@ -2,8 +2,8 @@
 //!
 //! Joins go by idempotency key first, then by trace. A payment is what one client key asked for; requests without a
 //! key are payments of their own, named by their trace. What joins to nothing is kept apart: an attempt or a row that
-//! nobody asked for is a finding. Requests by another route of the contract are no payments: what their traces explain
-//! is kept apart, too.
+//! nobody asked for is a finding. Requests by another route of the contract are no payments unless a check says so: what
+//! their traces explain is kept apart, too.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -67,8 +67,15 @@ impl<'a> Joined<'a> {
     /// Joins the evidence of `link`.
     #[must_use]
     pub fn of(evidence: &'a Evidence, link: &str) -> Self {
+        Self::among(evidence, link, Outcome::is_payment)
+    }
+
+    /// Joins the evidence of `link` for a promise that is not about the payment's route alone: the requests that `pays`
+    /// picks are payments, all others are requests by another route.
+    #[must_use]
+    pub fn among(evidence: &'a Evidence, link: &str, pays: impl Fn(&Outcome) -> bool) -> Self {
         let mut book = Book::default();
-        let (mut outcomes, others): (Vec<_>, Vec<_>) = evidence.outcomes.iter().partition(|o| o.is_payment());
+        let (mut outcomes, others): (Vec<_>, Vec<_>) = evidence.outcomes.iter().partition(|o| pays(o));
         let others: HashSet<TraceId> = others.iter().map(|o| o.context.trace).collect();
         outcomes.sort_by_key(|o| (o.sent, o.seq));
         for outcome in outcomes {

@@ -123,8 +123,8 @@ fn retries() -> Vec<Check> {
 fn keys() -> Vec<Check> {
     let policy: IdempotencyPolicy = promise(
         r#"{ "replay_marker": "X-Idempotency-Replay", "in_flight": 409, "mismatch": 422, "missing": 400,
-             "survives_restart": true, "lease": "1s", "memo": "2xx+4xx", "scope": ["caller"], "ttl": "1500ms",
-             "after_ttl": "new", "fingerprint": "canonical", "waits_out": { "status": 409 } }"#,
+             "survives_restart": true, "lease": "1s", "memo": "2xx+4xx", "scope": ["caller", "route"],
+             "scope_route": "refund", "ttl": "1500ms", "after_ttl": "new", "fingerprint": "canonical", "waits_out": { "status": 409 } }"#,
     );
     vec![
         idempotency::exactly_one_effect(LINK),
@@ -134,7 +134,7 @@ fn keys() -> Vec<Check> {
         idempotency::missing_key_is_rejected(&policy, LINK),
         idempotency::survives_crash(&policy, LINK),
         idempotency::failures_are_remembered(&policy, LINK),
-        idempotency::key_belongs_to_caller(&policy, LINK),
+        idempotency::key_belongs_to_its_owner(&policy, LINK),
         idempotency::key_expires_as_declared(&policy, LINK),
         idempotency::conflict_is_pending(&policy, LINK),
     ]

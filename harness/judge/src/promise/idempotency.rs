@@ -35,6 +35,9 @@ pub struct IdempotencyPolicy {
     /// What a key belongs to; empty when the same key from elsewhere is not promised to be another one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope: Vec<KeyScope>,
+    /// The further route that is asked with keys of the payment's; absent when keys are not promised to belong to routes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope_route: Option<String>,
     /// How long a key is known at least; absent when not promised.
     #[serde(default, with = "duration::option", skip_serializing_if = "Option::is_none")]
     pub ttl: Option<Duration>,

@@ -44,6 +44,8 @@ impl Memo {
 pub enum KeyScope {
     /// The caller, named by a header of the request.
     Caller,
+    /// The route, which is what is asked for: the payment or another operation.
+    Route,
 }
 
 /// What a repetition does once its key has expired.

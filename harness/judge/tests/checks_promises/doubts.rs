@@ -3,16 +3,17 @@
 use judge::checks::{Check, idempotency};
 use judge::evidence::{Answer, At, Evidence};
 
-use crate::keys::{LINK, i4, i7, i8, i9, i10, passes, unclear};
-use crate::scenarios::{TTL, conflict, expiry, expiry_at, memo, policy, respelt, scope};
+use crate::keys::{CALLER, LINK, ROUTE, i4, i7, i8, i9, i10, passes, unclear};
+use crate::scenarios::{TTL, both_scopes, conflict, expiry, expiry_at, memo, policy, respelt, route_scope, scope};
 use crate::service::Defect;
 use crate::support::MS;
 
-fn all() -> [(Check, Evidence); 5] {
+fn all() -> [(Check, Evidence); 6] {
     [
         (i4("canonical"), respelt(Defect::Sound, false)),
         (i7("2xx+4xx"), memo(Defect::Sound)),
-        (i8(), scope(Defect::Sound)),
+        (i8(CALLER), scope(Defect::Sound)),
+        (i8(ROUTE), route_scope(Defect::Sound)),
         (i9("new"), expiry(Defect::Sound)),
         (i10(), conflict(Defect::Sound)),
     ]
@@ -28,6 +29,28 @@ fn nothing_seen_is_inconclusive() {
     unclear(&idempotency::failures_are_remembered(&none, LINK), &memo(Defect::Sound), "promised");
     unclear(&idempotency::key_expires_as_declared(&none, LINK), &expiry(Defect::Sound), "promised");
     unclear(&idempotency::conflict_is_pending(&none, LINK), &conflict(Defect::Sound), "promised");
+    unclear(&idempotency::key_belongs_to_its_owner(&none, LINK), &scope(Defect::Sound), "promised");
+}
+
+/// Proves that a scope whose part of the scenario did not run is not passed by that of another one.
+#[test]
+fn a_scope_that_nobody_tried_is_inconclusive() {
+    let both = i8(r#""caller", "route""#);
+    unclear(&both, &scope(Defect::Sound), "`route/other`");
+    unclear(&both, &route_scope(Defect::Sound), "`other`");
+    // What did run is judged all the same.
+    assert_eq!(both.judge(&scope(Defect::HandsOver)).ruling, judge::Ruling::Fail);
+}
+
+/// Proves that owners who cannot be told apart prove nothing: the payments that should be two are then one.
+#[test]
+fn owners_without_a_name_are_inconclusive() {
+    let mut evidence = scope(Defect::HandsOver);
+    evidence.outcomes.iter_mut().for_each(|o| o.caller = None);
+    unclear(&i8(CALLER), &evidence, "no other caller");
+    let mut evidence = route_scope(Defect::HandsOver);
+    evidence.outcomes.iter_mut().for_each(|o| o.route = None);
+    unclear(&i8(ROUTE), &evidence, "no other route");
 }
 
 /// Proves that the order of the records decides nothing.
@@ -78,29 +101,32 @@ fn requests_without_an_answer_are_inconclusive() {
     }
 }
 
-/// Proves that without a ledger nobody knows how many effects two callers had.
+/// Proves that without a ledger nobody knows how many effects two owners of a key had.
 #[test]
 fn effects_need_the_ledger() {
-    let mut evidence = scope(Defect::Sound);
-    evidence.ledger.clear();
-    unclear(&i8(), &evidence, "ledger");
+    for (word, mut evidence) in [(CALLER, scope(Defect::Sound)), (ROUTE, route_scope(Defect::Sound))] {
+        evidence.ledger.clear();
+        unclear(&i8(word), &evidence, "ledger");
+    }
     let mut evidence = conflict(Defect::Sound);
     evidence.ledger.clear();
     unclear(&i10(), &evidence, "ledger");
 }
 
-/// Proves that a caller's success whose call nobody can name is not held against a sound service.
+/// Proves that an owner's success whose call nobody can name is not held against a sound service.
 #[test]
 fn calls_that_nobody_can_name_are_inconclusive() {
-    let mut evidence = scope(Defect::Sound);
-    let other: Vec<_> = evidence.outcomes.iter().filter(|o| o.step == "other").map(|o| o.context.trace).collect();
+    let mut evidence = both_scopes(Defect::Sound, Defect::Sound);
+    let second = |step: &str| step == "other" || step == "route/other";
+    let other: Vec<_> = evidence.outcomes.iter().filter(|o| second(&o.step)).map(|o| o.context.trace).collect();
     for attempt in &mut evidence.attempts {
         if attempt.context.is_some_and(|c| other.contains(&c.trace)) {
             attempt.context = None;
             attempt.key = None;
         }
     }
-    unclear(&i8(), &evidence, "carry neither");
+    unclear(&i8(CALLER), &evidence, "carry neither");
+    unclear(&i8(ROUTE), &evidence, "carry neither");
 }
 
 /// Proves that on a link where nothing is seen no missing call is held against the service: neither as another caller's
@@ -111,7 +137,8 @@ fn nothing_seen_on_the_link_is_inconclusive() {
         evidence.attempts.clear();
         evidence
     };
-    unclear(&i8(), &blind(scope(Defect::Sound)), "no call of the whole scenario");
+    unclear(&i8(CALLER), &blind(scope(Defect::Sound)), "no call of the whole scenario");
+    unclear(&i8(ROUTE), &blind(route_scope(Defect::Sound)), "no call of the whole scenario");
     unclear(&i9("new"), &blind(expiry(Defect::Sound)), "no call of the whole scenario");
     unclear(&i7("2xx+4xx"), &blind(memo(Defect::Sound)), "no call of the whole scenario");
 }

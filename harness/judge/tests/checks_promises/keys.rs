@@ -4,11 +4,15 @@ use judge::checks::{Check, catalogue, idempotency};
 use judge::evidence::Evidence;
 use judge::{Finding, Ruling};
 
-use crate::scenarios::{TTL, conflict, expiry, expiry_at, memo, memo_with, policy, respelt, scope};
+use crate::scenarios::{
+    TTL, both_scopes, conflict, expiry, expiry_at, memo, memo_with, policy, respelt, route_scope, scope,
+};
 use crate::service::Defect;
 use crate::support::MS;
 
 pub const LINK: &str = "bank";
+pub const CALLER: &str = r#""caller""#;
+pub const ROUTE: &str = r#""route""#;
 
 pub fn i4(fingerprint: &str) -> Check {
     idempotency::mismatch_is_rejected(&policy(&format!(r#""fingerprint": "{fingerprint}""#)), LINK)
@@ -18,8 +22,10 @@ pub fn i7(memo: &str) -> Check {
     idempotency::failures_are_remembered(&policy(&format!(r#""memo": "{memo}""#)), LINK)
 }
 
-pub fn i8() -> Check {
-    idempotency::key_belongs_to_caller(&policy(r#""scope": ["caller"]"#), LINK)
+/// `scope`: the words of the contract, in quotes.
+pub fn i8(scope: &str) -> Check {
+    let promised = policy(&format!(r#""scope": [{scope}], "scope_route": "refund""#));
+    idempotency::key_belongs_to_its_owner(&promised, LINK)
 }
 
 pub fn i9(after: &str) -> Check {
@@ -81,16 +87,36 @@ fn remembered_answers_come_back_unaltered() {
     fails(&i7("2xx+4xx"), &memo(Defect::KeepsFailures), Some(kept));
 }
 
-/// Proves that one caller's key is not another one's: neither its answer nor its refusal, here or at the dependency.
+/// Proves that one owner's key is not another one's, be they callers or routes: neither its answer nor its refusal, here
+/// or at the dependency.
 #[test]
-fn keys_belong_to_their_callers() {
-    let finding = passes(&i8(), &scope(Defect::Sound));
-    assert!(finding.headline.starts_with("3 keys"), "{}", finding.headline);
-    let [handed_over, refused, bare_key] = catalogue::I8.bug_classes else { panic!("three classes") };
-    fails(&i8(), &scope(Defect::HandsOver), Some(handed_over));
-    fails(&i8(), &scope(Defect::RefusesOthers), Some(refused));
-    fails(&i8(), &scope(Defect::PassesBareKey), Some(bare_key));
-    fails(&i8(), &scope(Defect::SwapsRepeats), Some(handed_over));
+fn keys_belong_to_their_owners() {
+    let (callers, routes) = catalogue::I8.bug_classes.split_at(3);
+    for (word, classes, play) in [(CALLER, callers, scope as fn(Defect) -> Evidence), (ROUTE, routes, route_scope)] {
+        let finding = passes(&i8(word), &play(Defect::Sound));
+        assert!(finding.headline.starts_with("3 keys") && finding.headline.ends_with(word.trim_matches('"')));
+        let [handed_over, refused, bare_key] = classes else { panic!("three classes each") };
+        fails(&i8(word), &play(Defect::HandsOver), Some(handed_over));
+        fails(&i8(word), &play(Defect::RefusesOthers), Some(refused));
+        fails(&i8(word), &play(Defect::PassesBareKey), Some(bare_key));
+        fails(&i8(word), &play(Defect::SwapsRepeats), Some(handed_over));
+    }
+}
+
+/// Proves that of two promised scopes each is judged, and that the part of one that is not promised accuses nobody.
+#[test]
+fn each_promised_scope_is_judged() {
+    let both = i8(r#""caller", "route""#);
+    let finding = passes(&both, &both_scopes(Defect::Sound, Defect::Sound));
+    assert!(finding.promise.contains("another caller") && finding.promise.contains("another route"), "{finding:#?}");
+    assert_eq!(finding.headline.matches("3 keys").count(), 2, "{}", finding.headline);
+    let (of_callers, of_routes) = (catalogue::I8.bug_classes[0], catalogue::I8.bug_classes[3]);
+    let [by_caller, by_route] =
+        [(Defect::HandsOver, Defect::Sound), (Defect::Sound, Defect::HandsOver)].map(|(c, r)| both_scopes(c, r));
+    fails(&both, &by_caller, Some(of_callers));
+    fails(&both, &by_route, Some(of_routes));
+    passes(&i8(ROUTE), &by_caller);
+    passes(&i8(CALLER), &by_route);
 }
 
 /// Proves that keys live as long as declared and no longer, under both promises of what comes after.

@@ -35,15 +35,48 @@ pub fn memo(defect: Defect) -> Evidence {
     memo_with(defect, 500)
 }
 
+/// Two callers with the same keys.
 pub fn scope(defect: Defect) -> Evidence {
-    let (mut stage, mut service) = (Stage::new("key-scope"), Service::new(defect));
-    let first: Vec<_> = (1..=3).map(|n| Ask::new(&format!("k-{n}"), 100 + n).caller("a")).collect();
-    let mut other: Vec<_> = first.iter().map(|a| a.clone().caller("b")).collect();
-    other[2] = other[2].clone().amount(999);
-    first.iter().for_each(|a| service.ask(&mut stage, "first", a, &[]));
-    other.iter().for_each(|a| service.ask(&mut stage, "other", a, &[]));
-    first.iter().chain(&other).for_each(|a| service.ask(&mut stage, "again", a, &[]));
+    let mut stage = Stage::new("key-scope");
+    two_callers(&mut stage, defect);
     stage.finish()
+}
+
+/// Two routes with the same keys.
+pub fn route_scope(defect: Defect) -> Evidence {
+    let mut stage = Stage::new("key-scope");
+    two_routes(&mut stage, defect);
+    stage.finish()
+}
+
+/// Both, one after the other.
+pub fn both_scopes(of_callers: Defect, of_routes: Defect) -> Evidence {
+    let mut stage = Stage::new("key-scope");
+    two_callers(&mut stage, of_callers);
+    two_routes(&mut stage, of_routes);
+    stage.finish()
+}
+
+fn two_callers(stage: &mut Stage, defect: Defect) {
+    let ask = |n: i64| Ask::new(&format!("k-{n}"), 100 + n).caller("a");
+    two_owners(stage, defect, ["first", "other", "again"], (1..=3).map(ask).collect(), |a| a.caller("b"));
+}
+
+fn two_routes(stage: &mut Stage, defect: Defect) {
+    let steps = ["route/first", "route/other", "route/again"];
+    let ask = |n: i64| Ask::new(&format!("r-{n}"), 100 + n);
+    two_owners(stage, defect, steps, (1..=3).map(ask).collect(), |a| a.route("refund"));
+}
+
+/// One owner's keys, the same keys of the other one, of which the last asks for another amount, and each its own again.
+fn two_owners(stage: &mut Stage, defect: Defect, steps: [&str; 3], one: Vec<Ask>, theirs: impl Fn(Ask) -> Ask) {
+    let mut service = Service::new(defect);
+    let mut two: Vec<_> = one.iter().cloned().map(theirs).collect();
+    two[2] = two[2].clone().amount(999);
+    let [first, other, again] = steps;
+    one.iter().for_each(|a| service.ask(stage, first, a, &[]));
+    two.iter().for_each(|a| service.ask(stage, other, a, &[]));
+    one.iter().chain(&two).for_each(|a| service.ask(stage, again, a, &[]));
 }
 
 pub const TTL: u64 = 1_500 * MS;

@@ -44,6 +44,14 @@ struct Stored {
     at: u64,
 }
 
+/// The second caller, and the further route.
+const SECOND: [&str; 2] = ["b", "refund"];
+
+/// Whose a key is.
+fn owner(ask: &Ask) -> &'static str {
+    ask.route.or(ask.caller).unwrap_or_default()
+}
+
 impl Service {
     pub fn new(defect: Defect) -> Self {
         Self { defect, forgets_from: 500, ttl: None, raw_bytes: false, stored: HashMap::new() }
@@ -68,8 +76,8 @@ impl Service {
     /// What a key is looked up by.
     fn name(&self, ask: &Ask) -> String {
         let shared = self.is(Defect::HandsOver) || self.is(Defect::RefusesOthers);
-        let caller = if shared { "" } else { ask.caller.unwrap_or_default() };
-        format!("{caller}/{}", ask.key)
+        let owner = if shared { "" } else { owner(ask) };
+        format!("{owner}/{}", ask.key)
     }
 
     fn known(&mut self, now: u64, name: &str, ask: &Ask) -> Option<Got> {
@@ -84,14 +92,14 @@ impl Service {
         }
         let raw = (self.raw_bytes || self.is(Defect::RawBytes)) && !self.is(Defect::IgnoresBytes);
         let same = if raw { stored.payload == ask.payload } else { stored.amount == ask.amount };
-        if self.is(Defect::RefusesOthers) && ask.caller == Some("b") {
+        if self.is(Defect::RefusesOthers) && SECOND.contains(&owner(ask)) {
             return Some(Got::new(409, "in use"));
         }
         if !same && !self.is(Defect::HandsOver) {
             return Some(Got::new(422, "key reused"));
         }
-        if self.is(Defect::SwapsRepeats) && ask.caller == Some("a") {
-            let other = self.stored.get(&format!("b/{}", ask.key));
+        if self.is(Defect::SwapsRepeats) && !SECOND.contains(&owner(ask)) {
+            let other = SECOND.iter().find_map(|second| self.stored.get(&format!("{second}/{}", ask.key)));
             return Some(other.map_or(stored.got, |s| s.got.clone()).replayed());
         }
         let mut got = stored.got.replayed();

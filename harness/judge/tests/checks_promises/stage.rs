@@ -44,6 +44,8 @@ impl Got {
 pub struct Ask {
     pub key: String,
     pub caller: Option<&'static str>,
+    /// The further route; `None`: the payment's own.
+    pub route: Option<&'static str>,
     pub amount: i64,
     /// The bytes of the body.
     pub payload: String,
@@ -51,11 +53,16 @@ pub struct Ask {
 
 impl Ask {
     pub fn new(key: &str, amount: i64) -> Self {
-        Self { key: key.to_owned(), caller: None, amount, payload: format!("bytes-{amount}") }
+        Self { key: key.to_owned(), caller: None, route: None, amount, payload: format!("bytes-{amount}") }
     }
 
     pub fn caller(mut self, caller: &'static str) -> Self {
         self.caller = Some(caller);
+        self
+    }
+
+    pub fn route(mut self, route: &'static str) -> Self {
+        self.route = Some(route);
         self
     }
 
@@ -160,6 +167,7 @@ impl Stage {
         self.evidence.outcomes.push(Outcome {
             key: Some(ask.key.clone()),
             caller: ask.caller.map(str::to_owned),
+            route: ask.route.map(str::to_owned),
             payload: ask.payload.clone(),
             amount: Some(ask.amount),
             ..outcome(seq, step, context, (sent, self.now), answer)

@@ -29,17 +29,22 @@ pub const I8: &CheckInfo = &CheckInfo {
     id: "I8",
     name: "KeyScope",
     tier: Tier::One,
-    promise: "a key belongs to its caller: the same key from another caller is another payment",
-    measure: "the same keys sent by two callers, with the same and with another payload: answers, calls and effects of each",
-    rule: "the second caller is answered for its own payment: a success with a call of its own, no replay of the \
-        other's answer, no conflict, no mismatch; one effect for each caller; no repetition gets the other caller's answer",
+    promise: "a key belongs to its caller, and to its route: the same key from another caller, or on another route, is \
+        another payment",
+    measure: "the same keys sent by two callers, and on two routes, with the same and with another payload: answers, \
+        calls and effects of each",
+    rule: "the second one is answered for its own payment: a success with a call of its own, no replay of the other's \
+        answer, no conflict, no mismatch; one effect for each; no repetition gets the other's answer",
     false_alarm: "none: answers, calls and effects are counted",
-    inconclusive: "the first caller's payment did not succeed, or a request has no answer; calls that join to no request, \
-        or no call at all on the link; the ledger was not read after the last request, or the bank kept no journal",
+    inconclusive: "the first payment did not succeed, or a request has no answer; calls that join to no request, or no \
+        call at all on the link; the ledger was not read after the last request, or the bank kept no journal",
     bug_classes: &[
         "keys of all callers share one table: a caller is handed the confirmation of another one's payment",
         "keys of all callers share one table: a caller's key is refused because another one used it",
         "the service tells callers apart and passes the bare key on: the dependency takes the second payment for the first",
+        "keys of all routes share one table: one operation is confirmed by the answer of another, and never done",
+        "keys of all routes share one table: an operation's key is refused because another one used it",
+        "the service tells routes apart and passes the bare key on: the dependency takes the second operation for the first",
     ],
     scenario: "key-scope",
 };

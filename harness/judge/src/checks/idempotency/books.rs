@@ -21,7 +21,12 @@ pub(in crate::checks) struct Books<'a> {
 impl<'a> Books<'a> {
     /// Opens the books of `link`.
     pub fn of(evidence: &'a Evidence, link: &str) -> Self {
-        let joined = Joined::of(evidence, link);
+        Self::among(evidence, link, Outcome::is_payment)
+    }
+
+    /// Opens the books of `link`, with every request that `pays` picks as a payment: see [`Joined::among`].
+    pub fn among(evidence: &'a Evidence, link: &str, pays: impl Fn(&Outcome) -> bool) -> Self {
+        let joined = Joined::among(evidence, link, pays);
         let first = evidence.outcomes.iter().map(|o| o.sent).min().unwrap_or_default();
         let last = evidence.outcomes.iter().map(|o| o.ended).max().unwrap_or_default();
         let earlier: HashSet<(Option<&str>, Option<&str>)> =
