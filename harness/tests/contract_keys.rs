@@ -37,6 +37,30 @@ fn promises_that_cannot_be_tested_name_their_field() {
     }
 }
 
+/// Proves that the route which shares the payment's keys is one that can: it is named exactly when keys belong to routes, it
+/// is there, moves money by a key, and over the main link. Each error says what to do.
+#[test]
+fn a_route_that_cannot_share_keys_is_refused() {
+    let named = "scope_route = \"topup\"";
+    for (good, bad, advice) in [
+        (format!("{named}\n"), "", "name one of [routes]"),
+        ("[\"caller\", \"route\"]".to_owned(), "[\"caller\"]", "take scope_route out"),
+        (named.to_owned(), "scope_route = \"top-up\"", "add [routes.top-up]"),
+        (named.to_owned(), "scope_route = \"rates\"", "whose method is GET"),
+        ("/topups\"\n".to_owned(), "/topups\"\nkey = false\n", "take `key = false` out of [routes.topup]"),
+        ("\nlink = \"bank\"\n".to_owned(), "\nlink = \"rates\"\n", "the main link, `bank`"),
+    ] {
+        assert_eq!(GOOD.matches(&good).count(), 1, "{good}");
+        let error = Contract::parse(&GOOD.replacen(&good, bad, 1), "c.toml").expect_err("it is wrong");
+        let ContractError::Invalid { field, .. } = &error else { panic!("{error}") };
+        assert_eq!(field, "promises.idempotency.scope_route", "{error}");
+        assert!(error.to_string().contains(advice), "{advice}: {error}");
+    }
+    // Without a route of its own a scope of callers asks for none.
+    let callers = GOOD.replace("[\"caller\", \"route\"]\nscope_route = \"topup\"", "[\"caller\"]");
+    assert!(Contract::parse(&callers, "c.toml").is_ok());
+}
+
 /// Proves that the words of the contract are read as they are written.
 #[test]
 fn words_are_read_as_written() {
@@ -53,7 +77,7 @@ fn words_are_read_as_written() {
 fn an_absent_promise_is_listed_and_not_checked() {
     for (line, check, scenario) in [
         ("memo = \"2xx+4xx\"\n", "I7", Some("key-memo")),
-        ("scope = [\"caller\"]\n", "I8", Some("key-scope")),
+        ("scope = [\"caller\", \"route\"]\nscope_route = \"topup\"\n", "I8", Some("key-scope")),
         ("ttl = \"1500ms\"\nafter_ttl = \"new\"\n", "I9", Some("key-expiry")),
         (
             "waits_out = { status = 409, body = '{\"type\":\"urn:mock-bank:key-in-flight\",\"status\":409}' }\n",
@@ -70,6 +94,14 @@ fn an_absent_promise_is_listed_and_not_checked() {
         let runs = |c: &Contract| SCENARIOS.iter().any(|s| Some(s.name) == scenario && s.applies(c));
         assert_eq!((lists(&without), lists(&with)), (true, false), "{check}");
         assert_eq!((runs(&without), runs(&with)), (false, scenario.is_some()), "{check}");
+    }
+    // Of a scope that names one owner the other one is listed.
+    let scope = "[\"caller\", \"route\"]\nscope_route = \"topup\"";
+    for (scope_alone, other) in [("[\"caller\"]", "I8 route"), ("[\"route\"]\nscope_route = \"topup\"", "I8 caller")] {
+        let one = Contract::parse(&GOOD.replacen(scope, scope_alone, 1), "c.toml").expect("it is right");
+        let listed: Vec<_> = one.not_promised().into_iter().flat_map(|n| n.checks).collect();
+        assert_eq!(listed.iter().filter(|c| c.starts_with("I8")).collect::<Vec<_>>(), [other]);
+        assert!(SCENARIOS.iter().any(|s| s.name == "key-scope" && s.applies(&one)));
     }
     let mut bare = Contract::parse(GOOD, "c.toml").expect("it is right");
     bare.promises.degradation = None;

@@ -23,7 +23,9 @@ link = "bank"
 "#;
 
 fn shaped() -> String {
-    format!("{GOOD}\n{SHAPE}")
+    // The route that shares the payment's keys goes the payment's way.
+    let good = GOOD.replacen("\nlink = \"bank\"\n", "\nlink = \"payments\"\n", 1);
+    format!("{good}\n{SHAPE}")
 }
 
 fn problem(text: &str) -> (String, String) {

@@ -3,7 +3,7 @@
 use judge::NotPromised;
 use judge::promise::{
     AmplificationPolicy, BreakerPolicy, BreakerProfile, BulkheadPolicy, DegradationPolicy, Failure, IdempotencyPolicy,
-    IsolationPolicy, OverloadPolicy, RecoveryPolicy, RetryPolicy, TimeoutPolicy,
+    IsolationPolicy, KeyScope, OverloadPolicy, RecoveryPolicy, RetryPolicy, TimeoutPolicy,
 };
 use serde::{Deserialize, Serialize};
 
@@ -228,7 +228,9 @@ impl Absent<'_> {
 }
 
 /// The parts of the idempotency promise that bring a check of their own: whether it is there, the check, and what to say.
-fn of_keys(keys: &IdempotencyPolicy) -> [(bool, &'static str, &'static str); 6] {
+fn of_keys(keys: &IdempotencyPolicy) -> [(bool, &'static str, &'static str); 8] {
+    // Without any scope the whole check is listed, not its parts.
+    let owns = |scope| keys.scope.is_empty() || keys.scope.contains(&scope);
     let lease = keys.lease.is_some() || !keys.survives_restart;
     [
         (
@@ -239,6 +241,12 @@ fn of_keys(keys: &IdempotencyPolicy) -> [(bool, &'static str, &'static str); 6] 
         (lease, "I6 lease", "promises.idempotency.lease: how long the key of a dead owner is in flight"),
         (keys.memo.is_some(), "I7", "promises.idempotency.memo: which failures are answered again"),
         (!keys.scope.is_empty(), "I8", "promises.idempotency.scope: what a key belongs to"),
+        (
+            owns(KeyScope::Caller),
+            "I8 caller",
+            "promises.idempotency.scope: \"caller\", that a key belongs to its caller",
+        ),
+        (owns(KeyScope::Route), "I8 route", "promises.idempotency.scope: \"route\", that a key belongs to its route"),
         (keys.ttl.is_some(), "I9", "promises.idempotency.ttl: how long a key is known"),
         (
             keys.waits_out.is_some(),

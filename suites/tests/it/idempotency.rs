@@ -58,7 +58,7 @@ async fn the_third_attempt_is_the_same_payment() -> Judged {
 #[case::every_fault_point(&ONE_EFFECT)]
 #[case::concurrent_duplicates(&DUPLICATES)]
 #[case::memory_of_failures(&KEY_MEMO)]
-#[case::two_callers(&KEY_SCOPE)]
+#[case::two_callers_and_two_routes(&KEY_SCOPE)]
 #[case::expiry(&KEY_EXPIRY)]
 #[case::conflict_at_the_bank(&BANK_CONFLICT)]
 #[case::kill_and_restart(&RESTART)]

@@ -150,4 +150,10 @@ fn a_request_by_another_route_is_no_payment() {
         let finding = check.judge(&e);
         assert_eq!(finding.ruling, Ruling::Pass, "{finding:#?}");
     }
+    // Who takes it for a payment has all of it under its key.
+    let keyed = judge::evidence::Joined::among(&e, LINK, |o| o.key.is_some());
+    let (alone, all) = (&joined.payments[0], &keyed.payments[0]);
+    assert_eq!((keyed.payments.len(), keyed.other_routes.len()), (payments, 0));
+    assert_eq!((all.outcomes.len(), all.attempts.len()), (alone.outcomes.len() + 1, alone.attempts.len() + 1));
+    assert_eq!(all.charges.len(), alone.charges.len() + 1);
 }

@@ -12,6 +12,8 @@ use super::rules::{LONGEST, require};
 
 /// A life that a run can tell from the noise.
 const SHORTEST_TTL: Duration = Duration::from_millis(500);
+/// Methods without an effect (RFC 9110, 9.2.1).
+const SAFE: [&str; 4] = ["GET", "HEAD", "OPTIONS", "TRACE"];
 
 pub(super) fn check(contract: &Contract) -> Checked {
     let Some(keys) = &contract.promises.idempotency else { return Ok(()) };
@@ -20,6 +22,7 @@ pub(super) fn check(contract: &Contract) -> Checked {
             "names the caller, but no header does; give request.caller_header".to_owned()
         })?;
     }
+    route(contract, keys)?;
     times(keys)?;
     fingerprint(contract, keys)?;
     let Some(pending) = &keys.waits_out else { return Ok(()) };
@@ -27,6 +30,37 @@ pub(super) fn check(contract: &Contract) -> Checked {
     let typed = !pending.content_type.trim().is_empty() && HeaderValue::from_str(&pending.content_type).is_ok();
     require(typed, "promises.idempotency.waits_out.content_type", || {
         "is no media type; give one, e.g. application/problem+json".to_owned()
+    })
+}
+
+/// The route that shares the payment's keys: one that moves money over the same link, and by a key.
+fn route(contract: &Contract, keys: &IdempotencyPolicy) -> Checked {
+    let (field, wanted) = ("promises.idempotency.scope_route", keys.scope.contains(&KeyScope::Route));
+    let Some(name) = &keys.scope_route else {
+        return require(!wanted, field, || {
+            "is missing; `scope` says that keys belong to routes: name one of [routes] that takes keys, too".to_owned()
+        });
+    };
+    require(wanted, field, || {
+        format!("names `{name}`, but `scope` has no \"route\"; add it there, or take scope_route out")
+    })?;
+    let Some(route) = contract.routes.get(name) else {
+        return require(false, field, || format!("names `{name}`, which is not declared; add [routes.{name}]"));
+    };
+    let method = route.method.as_str();
+    require(!SAFE.contains(&method), field, || {
+        format!(
+            "names `{name}`, whose method is {method}: it has no effect that a key could keep single; name a route with one, e.g. POST"
+        )
+    })?;
+    require(route.sends_key(), field, || {
+        format!("names `{name}`, which sends no key; take `key = false` out of [routes.{name}]")
+    })?;
+    let (link, main) = (&route.link, contract.main_link());
+    require(link == main, field, || {
+        format!(
+            "names `{name}`, which uses the link `{link}`; its calls are looked for on the main link, `{main}`: name a route that uses that one"
+        )
     })
 }
 

@@ -22,6 +22,7 @@ use super::is_failed_by;
 #[case::failures_not_remembered("failures-not-remembered", "I7", &[], &[&KEY_MEMO])]
 #[case::failure_remembered("failure-remembered", "I7", &["I6"], &[&KEY_MEMO])]
 #[case::key_scope_ignored("key-scope-ignored", "I8", &[], &[&KEY_SCOPE])]
+#[case::key_route_ignored("key-route-ignored", "I8", &[], &[&KEY_SCOPE])]
 #[case::key_expires_early("key-expires-early", "I9", &[], &[&KEY_EXPIRY])]
 #[case::key_never_expires("key-never-expires", "I9", &[], &[&KEY_EXPIRY])]
 #[case::bank_conflict_is_failure("bank-conflict-is-failure", "I10", &[], &[&BANK_CONFLICT])]
