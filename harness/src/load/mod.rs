@@ -13,6 +13,7 @@ mod target;
 
 pub use client::{Client, ClientError, MAX_REPLY_BYTES, RequestSpec};
 pub use order::{Order, OrderSource, fnv1a};
+pub(crate) use plan::Count;
 pub use plan::{Asked, Load, Orders, Shape};
 pub use spelling::respell;
 pub use target::{Replica, Target};

@@ -1,5 +1,6 @@
 //! A load as data: its step, its orders, its shape in time.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -158,7 +159,7 @@ impl Load {
     ///
     /// # Errors
     /// When a request cannot be built; a failed exchange is an outcome, not an error.
-    pub(crate) async fn run(self, client: &Arc<Client>, arrivals: impl Fn() -> u64) -> Result<Vec<Asked>, ClientError> {
+    pub(crate) async fn run(self, client: &Arc<Client>, arrivals: &Count<'_>) -> Result<Vec<Asked>, ClientError> {
         let orders = match self.orders {
             Orders::Fresh(n) => (0..n).map(|_| client.order()).collect(),
             Orders::Twins(n) => vec![client.order(); n],
@@ -178,6 +179,9 @@ impl Load {
         }
     }
 }
+
+/// Reads how many calls have reached the dependency's proxy so far.
+pub(crate) type Count<'a> = dyn Fn() -> Pin<Box<dyn Future<Output = u64> + Send + 'a>> + Send + Sync + 'a;
 
 /// The step that requests belong to, where they go, and how long their clients wait.
 struct Of {
@@ -209,13 +213,13 @@ async fn leaving(
     of: &Of,
     orders: Vec<Order>,
     after: u64,
-    arrivals: impl Fn() -> u64,
+    arrivals: &Count<'_>,
 ) -> Result<Vec<Asked>, ClientError> {
     let mut done = Vec::with_capacity(orders.len());
     for order in orders {
-        let enough = arrivals() + after;
+        let enough = arrivals().await + after;
         let leave = async {
-            while arrivals() < enough {
+            while arrivals().await < enough {
                 tokio::time::sleep(LOOK).await;
             }
         };
@@ -239,14 +243,14 @@ async fn until_open(
     of: &Of,
     orders: Vec<Order>,
     rejections: u32,
-    arrivals: impl Fn() -> u64,
+    arrivals: &Count<'_>,
 ) -> Result<Vec<Asked>, ClientError> {
     let mut done = Vec::new();
     let mut in_a_row = 0;
     for order in orders {
-        let before = arrivals();
+        let before = arrivals().await;
         let outcome = of.ask(client, &order).await?;
-        in_a_row = if arrivals() == before { in_a_row + 1 } else { 0 };
+        in_a_row = if arrivals().await == before { in_a_row + 1 } else { 0 };
         done.push(Asked { order, outcome });
         if in_a_row >= rejections {
             break;

@@ -37,7 +37,7 @@ impl Rig {
 
     /// Waits until `open` has passed since the last failure that reached the dependency, and the noise bound with it.
     pub async fn wait_open(&self, open: Duration) {
-        self.wait_until(self.last_failure() + open + self.eps()).await;
+        self.wait_until(self.last_failure().await + open + self.eps()).await;
     }
 
     /// One failing call less than the threshold.

@@ -2,23 +2,18 @@
 
 use std::time::Duration;
 
-use chaos_proxy::{Fault as Strike, Rule};
 use judge::evidence::{At, NoteWeight, Record, Step};
 
-use super::window::Window;
 use super::{Rig, RigError};
 use crate::faults::{Disturbance, Fault};
-use crate::load::{Asked, Load, Order, Orders};
+use crate::load::{Asked, Count, Load, Order, Orders};
 
-/// The longest that a held call waits for the others to be answered.
-const HOLD: Duration = Duration::from_secs(2);
 /// How often a condition is looked at that no channel announces.
 const LOOK: Duration = Duration::from_millis(1);
 /// How long attempts may take to end after the load that caused them.
 const STRAGGLERS: Duration = Duration::from_secs(2);
 /// How long the calls of [`Rig::hold_replies`] may take to be held.
 const ALL_HELD: Duration = Duration::from_secs(10);
-
 /// How long the callers of [`Rig::hang_while`] may take to hang.
 const ALL_HANG: Duration = Duration::from_secs(1);
 
@@ -30,7 +25,7 @@ impl Rig {
     pub async fn drive(&self, load: Load) -> Result<Vec<Asked>, RigError> {
         let (name, planned, from) = (load.step.clone(), load.planned() as u64, self.now());
         let link = self.contract().link_of(load.target.route.as_deref());
-        let arrivals = || self.proxy.arrivals(link).unwrap_or(0);
+        let arrivals: &Count<'_> = &|| Box::pin(async { self.wire.arrivals(link).await.unwrap_or(0) });
         let asked = load.run(&self.client, arrivals).await?;
         self.step(name, from, planned.min(asked.len() as u64));
         self.pump.read_breaker().await;
@@ -48,11 +43,10 @@ impl Rig {
     ) -> Result<T, RigError> {
         let disturbance = disturbance.into();
         self.known_link(disturbance.link())?;
-        let id = self.rule_id("fault");
-        let window = Window::arm(&self.proxy, &disturbance, id, self.link(), &self.tape)?;
+        let window = self.arm(&disturbance, "fault").await?;
         let done = body(self).await;
         self.let_stragglers_end().await;
-        window.heal();
+        window.heal().await;
         done
     }
 
@@ -63,15 +57,13 @@ impl Rig {
     /// When requests cannot be built or the rule is refused.
     pub async fn hold_while(&self, load: Load) -> Result<Vec<Asked>, RigError> {
         let limit = self.hold_limit();
-        let timeout_ms = u64::try_from(limit.as_millis()).unwrap_or(u64::MAX);
-        let rule = Rule::new(self.rule_id("hold"), Strike::hold(timeout_ms)).link(self.link());
-        let window = Window::of(self.proxy.arm(rule)?, 1, &self.tape);
+        let window = self.arm_hold(limit).await?;
         let (callers, before) = (load.planned() as u64, self.client.answered());
         let gate = async {
             let opened = self.now();
             let mut first_held = None;
             loop {
-                let held = window.held() as u64;
+                let held = window.held().await? as u64;
                 let answered = self.client.answered() - before;
                 if held > 0 {
                     first_held.get_or_insert(self.now());
@@ -82,11 +74,12 @@ impl Rig {
                 }
                 tokio::time::sleep(LOOK).await;
             }
-            window.heal();
+            window.heal().await;
+            Ok(())
         };
-        let (asked, ()) = tokio::join!(self.drive(load), gate);
+        let (asked, gate): (_, Result<(), RigError>) = tokio::join!(self.drive(load), gate);
         self.let_stragglers_end().await;
-        asked
+        gate.and(asked)
     }
 
     /// Runs a load whose answers from the dependency are held, waits until `held` of them are, does `then` (e.g. kills
@@ -100,18 +93,13 @@ impl Rig {
         held: usize,
         then: impl AsyncFnOnce(&Rig) -> Result<(), RigError>,
     ) -> Result<Vec<Asked>, RigError> {
-        let id = self.rule_id("fault");
-        let disturbance = Fault::HoldReply.always().planned(held);
-        let window = Window::arm(&self.proxy, &disturbance, id, self.link(), &self.tape)?;
+        let window = self.arm(&Fault::HoldReply.always().planned(held), "fault").await?;
         let strike = async {
-            let deadline = self.now() + ALL_HELD;
-            while window.held() < held && self.now() < deadline {
-                tokio::time::sleep(LOOK).await;
-            }
+            self.until(ALL_HELD, || async { Ok(window.held().await? >= held) }).await?;
             then(self).await
         };
         let (asked, done) = tokio::join!(self.drive(load), strike);
-        window.heal();
+        window.heal().await;
         self.let_stragglers_end().await;
         done.and(asked)
     }
@@ -126,16 +114,12 @@ impl Rig {
         load: Load,
         then: impl AsyncFnOnce(&Rig) -> Result<(), RigError>,
     ) -> Result<Vec<Asked>, RigError> {
-        let id = self.rule_id("fault");
-        let window = Window::arm(&self.proxy, &Fault::Hold.always().planned(1), id, self.link(), &self.tape)?;
-        let (callers, before) = (load.planned() as u64, self.client.answered());
+        let window = self.arm(&Fault::Hold.always().planned(1), "fault").await?;
+        let (callers, before) = (load.planned(), self.client.answered());
         let strike = async {
-            let deadline = self.now() + ALL_HANG;
-            while window.held() as u64 + (self.client.answered() - before) < callers && self.now() < deadline {
-                tokio::time::sleep(LOOK).await;
-            }
+            self.until_held_or_answered(ALL_HANG, &window, callers, before).await?;
             let done = then(self).await;
-            window.heal();
+            window.heal().await;
             done
         };
         let (asked, done) = tokio::join!(self.drive(load), strike);
@@ -188,8 +172,8 @@ impl Rig {
 
     /// The failure instant of the last attempt that reached the proxy: what opened the breaker, if it is open.
     #[must_use]
-    pub fn last_failure(&self) -> At {
-        self.pump.drain();
+    pub async fn last_failure(&self) -> At {
+        self.pump.drain().await;
         let link = self.link();
         self.tape.read(|evidence| {
             let attempts = evidence.attempts.iter().filter(|a| a.link == link).map(|a| a.reply.ended);
@@ -205,17 +189,9 @@ impl Rig {
     }
 
     pub(super) async fn let_stragglers_end(&self) {
-        if let Err(error) = self.proxy.settle(STRAGGLERS).await {
-            self.tape.note(self.now(), NoteWeight::Info, "stragglers", error.to_string());
+        if let Err(why) = self.wire.settle(STRAGGLERS).await {
+            self.tape.note(self.now(), NoteWeight::Info, "stragglers", why);
         }
-    }
-
-    /// Less than the service waits for an answer, and than it takes for slow.
-    pub(super) fn hold_limit(&self) -> Duration {
-        let promises = &self.contract().promises;
-        let timeout = promises.retry.as_ref().and_then(|r| r.attempt_timeout);
-        let slow = promises.breaker.as_ref().and_then(|b| b.slow_call);
-        [timeout, slow].into_iter().flatten().map(|t| t.mul_f64(0.8)).fold(HOLD, Duration::min)
     }
 
     fn step(&self, name: String, from: At, planned: u64) {

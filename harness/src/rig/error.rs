@@ -17,6 +17,9 @@ pub enum RigError {
     /// A rule was refused: a bug of ours, or of a suite's own rule.
     #[error("a fault rule is not usable: {0}")]
     Rule(#[from] chaos_proxy::RuleError),
+    /// A proxy that runs elsewhere could not be driven.
+    #[error(transparent)]
+    Remote(#[from] crate::remote::RemoteError),
     /// The mock bank could not start.
     #[error("the mock bank cannot start: {0}")]
     Bank(#[from] mock_bank::BankError),

@@ -21,8 +21,8 @@ impl Rig {
     /// # Errors
     /// When the ledger cannot be read, the service cannot be stopped, or the disk refuses.
     pub async fn finish(mut self) -> Result<Evidence, RigError> {
-        if let Err(error) = self.proxy.settle(LAST_ATTEMPTS).await {
-            self.tape.note(self.now(), NoteWeight::Info, "stragglers", error.to_string());
+        if let Err(why) = self.wire.settle(LAST_ATTEMPTS).await {
+            self.tape.note(self.now(), NoteWeight::Info, "stragglers", why);
         }
         // No later: nothing is measured from here on, and what the end of a scenario costs is no noise in it.
         if let Some(canaries) = self.canaries.take() {
@@ -32,9 +32,9 @@ impl Rig {
         self.read_ledger("final").await?;
         self.stop_players().await?;
         self.collect_spans().await;
-        let Rig { clock, tape, banks, proxy, mut collector, pump, .. } = self;
+        let Rig { clock, tape, banks, wire, mut collector, pump, .. } = self;
         collector.shutdown().await;
-        proxy.shutdown().await;
+        wire.close().await?;
         let dropped = pump.stop().await;
         if dropped > 0 {
             let text = format!("the proxy's event log was full: {dropped} records were dropped; use smaller loads");

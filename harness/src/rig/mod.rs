@@ -10,6 +10,7 @@ mod canaries;
 mod drive;
 mod error;
 mod finish;
+mod gate;
 mod overlap;
 mod players;
 mod pump;
@@ -20,13 +21,13 @@ mod tape;
 mod timeline;
 mod topology;
 mod window;
+mod wire;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use chaos_proxy::Proxy;
 use judge::evidence::{At, Header};
 use judge::promise::{BreakerPolicy, DegradationPolicy, IdempotencyPolicy, RetryPolicy};
 use mock_bank::Bank;
@@ -59,7 +60,7 @@ pub struct Rig {
     tape: Tape,
     /// By the name of the link that each stands behind.
     banks: BTreeMap<String, Bank>,
-    proxy: Proxy,
+    wire: wire::Wire,
     collector: Collector,
     /// Until the last attempt has ended.
     canaries: Option<canaries::Canaries>,
@@ -102,13 +103,14 @@ impl Rig {
         let client = Client::new(&vars["service.url"], payment, clock, tape.clone(), source)?;
         let client = Arc::new(client.with_routes(service::routes(&spec.contract)?));
         let canaries = canaries::Canaries::start(&proxy, echo, clock, spec.alone.then_some(&folder)).await?;
-        let pump = pump::Pump::start(&spec, &vars, &tape, &proxy, clock)?;
+        let wire = wire::Wire::Here(proxy);
+        let pump = pump::Pump::start(&spec, &vars, &tape, &wire, clock).await?;
         Ok(Self {
             spec,
             clock,
             tape,
             banks,
-            proxy,
+            wire,
             collector,
             canaries: Some(canaries),
             client,

@@ -1,13 +1,14 @@
 //! The pump: moves the proxy's log and breaker readings to the tape while the scenario runs, so that a killed run keeps
 //! them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use chaos_proxy::{Log, Proxy};
 use judge::evidence::{At, BreakerReading, NoteWeight, Record};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
 
+use super::wire::{Wire, WireLog};
 use super::{CANARY_LINK, Isolation, RigError, RigSpec, Tape, service};
 use crate::clock::Clock;
 use crate::place::template::Vars;
@@ -21,7 +22,7 @@ const READ_BREAKER: Duration = Duration::from_millis(40);
 /// The running pump. Dropping it stops it.
 #[derive(Debug)]
 pub(super) struct Pump {
-    log: Log,
+    log: Arc<Mutex<WireLog>>,
     tape: Tape,
     clock: Clock,
     breaker: Option<BreakerProbe>,
@@ -31,11 +32,11 @@ pub(super) struct Pump {
 }
 
 impl Pump {
-    pub(super) fn start(
+    pub(super) async fn start(
         spec: &RigSpec,
         vars: &Vars,
         tape: &Tape,
-        proxy: &Proxy,
+        wire: &Wire,
         clock: Clock,
     ) -> Result<Self, RigError> {
         let isolated = spec.isolation == Isolation::Breaker;
@@ -43,12 +44,14 @@ impl Pump {
         let events = if isolated { service::events_probe(&spec.contract, vars)? } else { None };
         let events = events.map(Mutex::new);
         let watched = breaker.clone();
-        let mut pump = Self { log: proxy.log(), tape: tape.clone(), clock, breaker, events, tasks: Vec::new() };
-        let (log, to) = (proxy.log(), tape.clone());
+        let log = Arc::new(Mutex::new(wire.log().await?));
+        let mut pump = Self { log: log.clone(), tape: tape.clone(), clock, breaker, events, tasks: Vec::new() };
+        let to = tape.clone();
         pump.tasks.push(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(EVERY).await;
-                move_log(&log, &to);
+                // What is wrong with it is still wrong when it is read for the last time.
+                let _ = move_log(&log, &to).await;
             }
         }));
         if let Some(probe) = watched {
@@ -58,8 +61,10 @@ impl Pump {
     }
 
     /// Moves what is in the proxy's log now.
-    pub(super) fn drain(&self) {
-        move_log(&self.log, &self.tape);
+    pub(super) async fn drain(&self) {
+        if let Err(error) = move_log(&self.log, &self.tape).await {
+            self.tape.note(self.clock.now(), NoteWeight::Spoils, "proxy-log-unreadable", error.to_string());
+        }
     }
 
     /// Reads the breaker, and then its events, at the end of a step, so that every step that is long enough for nothing
@@ -99,8 +104,8 @@ impl Pump {
             // It was aborted while it slept or read; what it had read is on the tape.
             let _ = task.await;
         }
-        self.drain();
-        self.log.dropped()
+        self.drain().await;
+        self.log.lock().await.lost()
     }
 }
 
@@ -110,8 +115,10 @@ impl Drop for Pump {
     }
 }
 
-fn move_log(log: &Log, tape: &Tape) {
-    for record in log.drain() {
+/// Reads and writes down in one go: whoever asks next finds on the tape what had been read before.
+async fn move_log(log: &Mutex<WireLog>, tape: &Tape) -> Result<(), RigError> {
+    let mut log = log.lock().await;
+    for record in log.read().await? {
         let left_out = match &record {
             Record::Connection(c) => c.link == CANARY_LINK,
             // The tape has the windows themselves, with what was planned of them.
@@ -122,6 +129,7 @@ fn move_log(log: &Log, tape: &Tape) {
             tape.append(record);
         }
     }
+    Ok(())
 }
 
 /// Reads the breaker again and again, and keeps a reading when it differs from the last one.

@@ -48,7 +48,7 @@ impl Rig {
     /// When requests cannot be built or a rule is refused.
     pub async fn timeline(&self, load: Load, faults: Vec<TimedFault>) -> Result<Vec<Asked>, RigError> {
         let mut stage = Stage::new(self, faults);
-        stage.pass(Duration::ZERO)?;
+        stage.pass(Duration::ZERO).await?;
         let begun = Instant::now();
         let mut asking = std::pin::pin!(self.drive(load));
         let asked = loop {
@@ -56,11 +56,11 @@ impl Rig {
             tokio::select! {
                 biased;
                 asked = &mut asking => break asked,
-                () = sleep_until(begun + next) => stage.pass(next)?,
+                () = sleep_until(begun + next) => stage.pass(next).await?,
             }
         };
         self.let_stragglers_end().await;
-        stage.end(begun.elapsed());
+        stage.end(begun.elapsed()).await;
         asked
     }
 }
@@ -78,23 +78,22 @@ impl<'r> Stage<'r> {
     }
 
     /// Passes every edge up to that time.
-    fn pass(&mut self, until: Duration) -> Result<(), RigError> {
+    async fn pass(&mut self, until: Duration) -> Result<(), RigError> {
         while let Some(edge) = self.ahead.pop_if(|edge| edge.at <= until) {
             if !edge.comes {
-                // Dropping a window heals it and writes it down.
-                self.windows[edge.fault] = None;
+                if let Some(window) = self.windows[edge.fault].take() {
+                    window.heal().await;
+                }
                 continue;
             }
             let TimedFault { disturbance, link, .. } = &self.faults[edge.fault];
-            let id = self.rig.rule_id("fault");
-            let window = Window::arm(&self.rig.proxy, disturbance, id, link, &self.rig.tape)?;
-            self.windows[edge.fault] = Some(window);
+            self.windows[edge.fault] = Some(self.rig.arm_on(link, disturbance, "fault").await?);
         }
         Ok(())
     }
 
     /// The load is over.
-    fn end(mut self, after: Duration) {
+    async fn end(self, after: Duration) {
         for edge in self.ahead.iter().filter(|edge| edge.comes) {
             let text = format!(
                 "a fault was to come at {:?}, but the load was over after {after:?}: lengthen the load, or let the fault come \
@@ -103,7 +102,9 @@ impl<'r> Stage<'r> {
             );
             self.rig.tape.note(self.rig.now(), NoteWeight::Spoils, "fault-never-came", text);
         }
-        self.windows.clear();
+        for window in self.windows.into_iter().flatten() {
+            window.heal().await;
+        }
     }
 }
 

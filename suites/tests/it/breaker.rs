@@ -34,7 +34,7 @@ async fn half_open_admits_a_single_probe(
         rig.wait_half_open().await?;
         let call = Load::sequence(format!("fate/{fate}"), 1);
         rig.during(fault, async |rig| rig.drive(call).await).await?;
-        rig.pace(&format!("reopened/{fate}"), rig.last_failure() + policy.open / 2, policy.open / 40).await?;
+        rig.pace(&format!("reopened/{fate}"), rig.last_failure().await + policy.open / 2, policy.open / 40).await?;
         rig.wait_half_open().await?;
         rig.hold_while(Load::burst(format!("probe/{fate}"), callers)).await?;
         rig.drive(Load::sequence(format!("closed/{fate}"), 3)).await?;

@@ -29,7 +29,7 @@ async fn run(rig: &Rig) -> Result<(), RigError> {
     let policy = rig.breaker_policy()?.clone();
     for cycle in 1..=CYCLES {
         rig.trip(format!("trip/{cycle}")).await?;
-        let opened = rig.last_failure();
+        let opened = rig.last_failure().await;
         rig.wait_until(opened + policy.open.mul_f64(0.75)).await;
         rig.pace(&format!("early/{cycle}"), opened + policy.open.mul_f64(0.9), policy.open / SAMPLES).await?;
         rig.wait_half_open().await?;

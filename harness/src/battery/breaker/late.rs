@@ -46,9 +46,9 @@ async fn cycle(rig: &Rig, x: &str, failing: bool) -> Result<(), RigError> {
     rig.fail_below_threshold(step("below")).await?;
     rig.with_late(Load::burst(step("late"), LATE), failing, async |rig, late| {
         rig.fail_until_open(step("trip"), 1).await?;
-        let opened = rig.last_failure();
+        let opened = rig.last_failure().await;
         rig.wait_until(opened + policy.open.mul_f64(WHILE_OPEN)).await;
-        late.release_one().await;
+        late.release_one().await?;
         rig.drive(Load::sequence(step("open"), 3)).await?;
         rig.wait_until(opened + policy.open + rig.eps()).await;
         let probe = Load::burst(step("probe"), probes + COMPANIONS);

@@ -31,7 +31,7 @@ async fn run(rig: &Rig) -> Result<(), RigError> {
     let policy = rig.breaker_policy()?.clone();
     for cycle in 1..=CYCLES {
         rig.trip(format!("trip/{cycle}")).await?;
-        let opened = rig.last_failure();
+        let opened = rig.last_failure().await;
         rig.wait_until(opened + policy.open.mul_f64(0.75)).await;
         let last_early = opened + policy.open.saturating_sub(EARLY_MARGIN);
         rig.pace(&format!("early/{cycle}"), last_early, policy.open / SAMPLES).await?;

@@ -32,7 +32,7 @@ async fn run(rig: &Rig) -> Result<(), RigError> {
         rig.wait_half_open().await?;
         let load = Load::sequence(format!("fate/{fate}"), 1);
         rig.during(fault.always().planned(1), async |rig| rig.drive(load).await).await?;
-        let (reopened, open) = (rig.last_failure(), policy.open.mul_f64(policy.growth));
+        let (reopened, open) = (rig.last_failure().await, policy.open.mul_f64(policy.growth));
         rig.pace(&format!("reopened/{fate}"), reopened + open.mul_f64(0.75), open / SAMPLES).await?;
         rig.wait_until(reopened + open + rig.eps()).await;
         rig.hold_while(Load::burst(format!("probe/{fate}"), 1 + PROBE_COMPANIONS)).await?;

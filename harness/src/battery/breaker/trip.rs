@@ -31,7 +31,7 @@ async fn run(rig: &Rig) -> Result<(), RigError> {
     rig.fail_below_threshold("below-again").await?;
     start_over(rig, &policy, "closed").await?;
     rig.trip("trip").await?;
-    rig.pace("open", rig.last_failure() + policy.open.mul_f64(OPEN_CALLS), policy.open / SAMPLES).await
+    rig.pace("open", rig.last_failure().await + policy.open.mul_f64(OPEN_CALLS), policy.open / SAMPLES).await
 }
 
 fn checks(contract: &Contract) -> Vec<Check> {

@@ -47,7 +47,7 @@ async fn run(rig: &Rig) -> Result<(), RigError> {
     let failures = policy.threshold as usize - 1;
     rig.during(rig.failing().planned(failures), async |rig| {
         rig.drive(Load::sequence("sparse", 1)).await?;
-        let first = rig.last_failure();
+        let first = rig.last_failure().await;
         rig.wait_until(first + window.mul_f64(LATER)).await;
         rig.drive(Load::sequence("sparse/later", failures - 1)).await?;
         rig.wait_until(first + window + 3 * rig.eps()).await;
