@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use chaos_proxy::{ApiOptions, ApiServer, Effect, Fault, LinkConfig, Phase, Proxy, ProxyConfig, Rule};
 use harness::clock::Clock;
-use harness::remote::{RemoteError, RemoteProxy};
+use harness::remote::{RemoteBank, RemoteError, RemoteProxy};
 use judge::evidence::{At, Attempt, End, Record};
-use mock_bank::{Bank, BankConfig};
+use mock_bank::{Bank, BankConfig, Kind, Reply, Rule as BankRule, Script};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -134,4 +134,26 @@ async fn refusals_and_strangers_are_told() {
     let closed = std::net::TcpListener::bind("127.0.0.1:0").expect("a port").local_addr().expect("its address");
     let nobody = RemoteProxy::connect(closed, clock.base()).await.expect_err("nobody is there");
     assert!(nobody.to_string().contains("is the chaos proxy running"), "{nobody}");
+}
+
+// Proves that a bank elsewhere is scripted and read, that its journal begins with the greeting and its earlier script ends
+// there, and that a stranger is told from a bank.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_bank_elsewhere_is_scripted_and_read() {
+    let bank = Bank::start(BankConfig::default()).await.expect("a bank");
+    bank.script(Script::new().rule(BankRule::any().reply(Reply::status(503)))).expect("a script");
+    assert_eq!(charge(bank.address(), "before").await, Some(503));
+    let remote = RemoteBank::connect(bank.address()).await.expect("it greets");
+    assert_eq!(charge(bank.address(), "k1").await, Some(201), "the script of somebody else is gone");
+    remote.script(&Script::new().rule(BankRule::any().reply(Reply::status(500)))).await.expect("a script");
+    assert_eq!(charge(bank.address(), "k2").await, Some(500));
+    let (rows, lost) = remote.journal().await.expect("a journal");
+    let keys: Vec<_> = rows.iter().map(|row| (row.kind, row.key.as_deref())).collect();
+    let (arrival, reply, charged) = (Kind::Arrival, Kind::Reply, Kind::Charge);
+    let of = |kind, key| (kind, Some(key));
+    assert_eq!(keys, [of(arrival, "k1"), of(charged, "k1"), of(reply, "k1"), of(arrival, "k2"), of(reply, "k2")]);
+    assert_eq!(lost, 0);
+    let there = There::start().await;
+    let stranger = RemoteBank::connect(there.api.address()).await.expect_err("a proxy is no bank").to_string();
+    assert!(stranger.contains("/journal"), "{stranger}");
 }

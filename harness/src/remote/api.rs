@@ -22,20 +22,23 @@ const EXCERPT: usize = 120;
 pub(super) struct Api {
     http: Client,
     base: String,
+    /// Who is there.
+    who: &'static str,
 }
 
-/// How the proxy refuses.
+/// How a proxy refuses, and how a bank does.
 #[derive(Deserialize)]
 struct Refusal {
+    #[serde(alias = "detail")]
     error: String,
 }
 
 impl Api {
-    pub(super) fn at(address: SocketAddr) -> Result<Self, RemoteError> {
+    pub(super) fn at(address: SocketAddr, who: &'static str) -> Result<Self, RemoteError> {
         let base = format!("http://{address}");
         let http = Client::builder().no_proxy().redirect(redirect::Policy::none()).connect_timeout(CALL).build();
-        let http = http.map_err(|e| RemoteError::unreachable(&base, &e))?;
-        Ok(Self { http, base })
+        let http = http.map_err(|e| RemoteError::unreachable(who, &base, &e))?;
+        Ok(Self { http, base, who })
     }
 
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, RemoteError> {
@@ -44,6 +47,10 @@ impl Api {
 
     pub(super) async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, RemoteError> {
         self.call(Method::POST, path, CALL, Some(body)).await
+    }
+
+    pub(super) async fn put<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, RemoteError> {
+        self.call(Method::PUT, path, CALL, Some(body)).await
     }
 
     pub(super) async fn delete<T: DeserializeOwned>(&self, path: &str) -> Result<T, RemoteError> {
@@ -73,7 +80,7 @@ impl Api {
             Some(body) => request.json(body),
             None => request,
         };
-        let (status, answer) = answer(request, &call).await?;
+        let (status, answer) = answer(request, self.who, &call).await?;
         if (200..300).contains(&status) {
             return serde_json::from_slice(&answer)
                 .map_err(|e| RemoteError::Unexpected { call, what: format!("its answer is not understood: {e}") });
@@ -84,8 +91,8 @@ impl Api {
     }
 }
 
-async fn answer(request: RequestBuilder, call: &str) -> Result<(u16, Vec<u8>), RemoteError> {
-    let failed = |e: reqwest::Error| RemoteError::unreachable(call, &e);
+async fn answer(request: RequestBuilder, who: &'static str, call: &str) -> Result<(u16, Vec<u8>), RemoteError> {
+    let failed = |e: reqwest::Error| RemoteError::unreachable(who, call, &e);
     let mut response = request.send().await.map_err(failed)?;
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {

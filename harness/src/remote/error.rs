@@ -8,14 +8,16 @@ use crate::probe::chain;
 #[derive(Debug, thiserror::Error)]
 pub enum RemoteError {
     /// Nobody answered.
-    #[error("{call} failed: {reason}; is the chaos proxy running, and is this the address of its API?")]
+    #[error("{call} failed: {reason}; is the {who} running, and is this the address of its API?")]
     Unreachable {
+        /// Who should have answered.
+        who: &'static str,
         /// What was asked.
         call: String,
         /// What happened.
         reason: String,
     },
-    /// The proxy said no.
+    /// It said no.
     #[error("{call} was refused with status {status}: {error}")]
     Refused {
         /// What was asked.
@@ -26,7 +28,7 @@ pub enum RemoteError {
         error: String,
     },
     /// Somebody answered who is no chaos proxy, or one of another version.
-    #[error("{call}: {what}; the harness needs the API of chaos-proxy under /v1/")]
+    #[error("{call}: {what}; the harness needs chaos-proxy's API under /v1/, and mock-bank's journal")]
     Unexpected {
         /// What was asked.
         call: String,
@@ -46,7 +48,7 @@ pub enum RemoteError {
 }
 
 impl RemoteError {
-    pub(super) fn unreachable(call: &str, error: &dyn std::error::Error) -> Self {
-        Self::Unreachable { call: call.to_owned(), reason: chain(error) }
+    pub(super) fn unreachable(who: &'static str, call: &str, error: &dyn std::error::Error) -> Self {
+        Self::Unreachable { who, call: call.to_owned(), reason: chain(error) }
     }
 }

@@ -1,11 +1,12 @@
-//! A chaos proxy that runs somewhere else, in a container or in a stack that is already up, driven over its API
-//! (`/v1/`, see the proxy's own pages).
+//! A chaos proxy and mock banks that run somewhere else, in containers or in a stack that is already up, driven over their
+//! APIs (the proxy's under `/v1/`, see its own pages).
 //!
 //! What it arms here hangs on a lease: when this process is killed, the faults go with it. Moments come out on the run's
 //! axis. That takes one `CLOCK_MONOTONIC` for both, so the proxy has to run on the same machine.
 
 mod api;
 mod armed;
+mod bank;
 mod error;
 mod lease;
 mod log;
@@ -19,6 +20,7 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep};
 
 pub use armed::RemoteArmed;
+pub use bank::RemoteBank;
 pub use error::RemoteError;
 pub use log::{RemoteLog, RemotePage};
 
@@ -78,7 +80,7 @@ impl RemoteProxy {
     /// # Errors
     /// When nobody answers, or somebody else than a chaos proxy with `/v1/`.
     pub async fn connect(address: SocketAddr, run: TimeBase) -> Result<Self, RemoteError> {
-        let api = Api::at(address)?;
+        let api = Api::at(address, "chaos proxy")?;
         let theirs = log::greet(&api).await?;
         let lease = Lease::take(&api).await?;
         Ok(Self { api, axes: Axes { theirs, ours: run }, lease })
