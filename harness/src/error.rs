@@ -35,11 +35,19 @@ pub enum HarnessError {
     Lanes(std::io::Error),
     /// A placement that this build does not have.
     #[error(
-        "HARNESS_RIG is `{asked}`, and this version places the service as a process only; set HARNESS_RIG=process or unset it"
+        "HARNESS_RIG is `{asked}`, which this version does not know; set HARNESS_RIG=process or HARNESS_RIG=attach, or unset it"
     )]
     NoPlacement {
         /// What was asked for.
         asked: String,
+    },
+    /// What was asked for cannot be done in the placement.
+    #[error("{what} with HARNESS_RIG={placement}: unset it, and the harness starts the service itself")]
+    NotThere {
+        /// What cannot be done.
+        what: &'static str,
+        /// The placement.
+        placement: &'static str,
     },
     /// `HARNESS_SEED` is not a seed.
     #[error("HARNESS_SEED is `{text}`; give a whole number from 0 to 2^64-1, or unset it")]

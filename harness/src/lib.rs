@@ -20,6 +20,7 @@ pub mod load;
 mod open_files;
 pub mod place;
 mod place_in_text;
+mod placement;
 pub mod probe;
 pub mod record;
 mod recordings;
@@ -34,6 +35,7 @@ mod verify;
 
 pub use error::HarnessError;
 pub use judge;
+pub use placement::Placement;
 pub use replay::replay;
 pub use session::Session;
 pub use verify::{Progress, Silent, Verified, VerifyOptions, verify};

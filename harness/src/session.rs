@@ -1,18 +1,20 @@
 //! A session: one run's contract, folder, seed, builds and lanes.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use judge::evidence::Evidence;
-use judge::{Finding, Ruling, Verdict, render};
+use judge::{Finding, NotPromised, Ruling, Verdict, render};
 
 use crate::aside::aside;
-use crate::battery::Scenario;
+use crate::battery::{Scenario, plan};
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::lanes::Lanes;
 use crate::open_files;
 use crate::place::{Builder, ProcessSpec, Ready};
+use crate::placement::Placement;
 use crate::record::{ChildRegister, ContractText, RunFolder, Start, runs_root};
 use crate::recordings::{Recordings, ruled};
 use crate::rig::{Rig, RigError, RigSpec, working_directory};
@@ -32,25 +34,43 @@ pub struct Session {
     register: ChildRegister,
     builder: Builder,
     lanes: Lanes,
+    placement: Placement,
 }
 
 impl Session {
-    /// Makes the run folder.
+    /// Makes the run folder. The placement is the one that `HARNESS_RIG` asks for.
     ///
     /// # Errors
-    /// When the folder cannot be written or the lanes are set wrongly.
+    /// When the folder cannot be written, or the lanes or the placement are set wrongly.
     pub fn start(
         contract: Contract,
         seed: u64,
         path: Option<&Path>,
         runs: Option<&Path>,
     ) -> Result<Self, HarnessError> {
+        Self::start_in(Placement::asked()?, contract, seed, path, runs)
+    }
+
+    /// The same in a placement of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`Session::start`], and when the contract does not say what the placement needs.
+    pub fn start_in(
+        placement: Placement,
+        contract: Contract,
+        seed: u64,
+        path: Option<&Path>,
+        runs: Option<&Path>,
+    ) -> Result<Self, HarnessError> {
         let contract = contract.validated()?;
-        placement(std::env::var("HARNESS_RIG").ok().as_deref())?;
+        if placement == Placement::Attach && contract.attach.is_none() {
+            return Err(RigError::NotAttached.into());
+        }
         let here = std::env::current_dir().unwrap_or_default();
         let root = runs.map_or_else(|| runs_root(&here), Path::to_owned);
         let text = ContractText { path: path.unwrap_or(Path::new("<builder>")).to_owned(), text: contract.to_toml() };
-        let start = Start { contract: Some(text), seed, placement: "process".to_owned(), tree: contract.dir.clone() };
+        let start =
+            Start { contract: Some(text), seed, placement: placement.word().to_owned(), tree: contract.dir.clone() };
         let (folder, register) = RunFolder::create(&root, &start)?;
         let lanes = Lanes::of_this_machine().map_err(HarnessError::Lanes)?;
         Ok(Self {
@@ -62,6 +82,7 @@ impl Session {
             register,
             builder: Builder::default(),
             lanes,
+            placement,
         })
     }
 
@@ -82,6 +103,9 @@ impl Session {
     /// # Errors
     /// When a build fails, with its last lines.
     pub async fn build(&self) -> Result<(), RigError> {
+        if self.placement == Placement::Attach {
+            return Ok(());
+        }
         for (_, service) in self.contract.all_services() {
             if service.cwd.as_deref().is_some_and(|cwd| cwd.contains('{')) {
                 // A folder of the run that is not there yet: the first scenario builds.
@@ -101,7 +125,8 @@ impl Session {
     /// # Errors
     /// As [`Session::build`].
     pub(crate) async fn build_shown(&self, progress: &dyn Progress) -> Result<(), RigError> {
-        match self.contract.all_services().find_map(|(_, service)| service.build.as_ref()) {
+        let built = self.contract.all_services().find_map(|(_, service)| service.build.as_ref());
+        match built.filter(|_| self.placement == Placement::Process) {
             Some(command) => progress.building(command),
             None => return Ok(()),
         }
@@ -121,6 +146,7 @@ impl Session {
             .seed(self.seed)
             .builder(self.builder.clone())
             .register(self.register.clone())
+            .placement(self.placement)
     }
 
     /// Runs a scenario of the battery and gives out its sealed evidence.
@@ -176,9 +202,36 @@ impl Session {
     /// Puts findings together.
     #[must_use]
     pub fn verdict(&self, findings: Vec<Finding>) -> Verdict {
-        let mut verdict = Verdict::of(self.folder.id(), &self.contract.service.name, self.seed, "process", findings);
+        let mut verdict =
+            Verdict::of(self.folder.id(), &self.contract.service.name, self.seed, self.placement.word(), findings);
         verdict.not_promised = self.contract.not_promised();
+        verdict.not_promised.extend(self.unavailable());
         verdict
+    }
+
+    /// The scenarios that the contract asks for and this placement has.
+    #[must_use]
+    pub fn plan(&self) -> Vec<&'static Scenario> {
+        let here = |s: &&Scenario| s.unavailable(self.placement, &self.contract).is_none();
+        plan(&self.contract).into_iter().filter(here).collect()
+    }
+
+    /// What is promised and cannot be looked at here: the checks that no scenario is left for, by the reason.
+    fn unavailable(&self) -> Vec<NotPromised> {
+        let ids = |s: &Scenario| -> Vec<_> { s.checks(&self.contract).iter().map(|c| c.info().id).collect() };
+        let seen: BTreeSet<_> = self.plan().into_iter().flat_map(ids).collect();
+        let mut missing: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+        for scenario in plan(&self.contract) {
+            if let Some(why) = scenario.unavailable(self.placement, &self.contract) {
+                let gone = ids(scenario).into_iter().filter(|id| !seen.contains(id));
+                missing.entry(why).or_default().extend(gone);
+            }
+        }
+        let note = |(what, checks): (String, BTreeSet<&str>)| NotPromised {
+            checks: checks.into_iter().map(str::to_owned).collect(),
+            what,
+        };
+        missing.into_iter().filter(|(_, checks)| !checks.is_empty()).map(note).collect()
     }
 
     /// Writes the verdict beside the evidence.
@@ -217,30 +270,5 @@ impl Session {
         let program = if std::env::var_os("CARGO").is_some() { "cargo run -p harness-cli --" } else { "harness" };
         words.push(format!("{program} {rest}"));
         words.join(" ")
-    }
-}
-
-/// A placement that was asked for and is not there is an error, never a quiet downgrade.
-fn placement(asked: Option<&str>) -> Result<(), HarnessError> {
-    match asked.map(str::trim) {
-        None | Some("" | "process") => Ok(()),
-        Some(other) => Err(HarnessError::NoPlacement { asked: other.to_owned() }),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::placement;
-
-    /// Proves that only the placement that exists is accepted, and that the error says what to set.
-    #[test]
-    fn an_absent_placement_is_an_error() {
-        for good in [None, Some(""), Some("process"), Some(" process ")] {
-            assert!(placement(good).is_ok(), "{good:?}");
-        }
-        for absent in ["containers", "attach", "procces"] {
-            let text = placement(Some(absent)).unwrap_err().to_string();
-            assert!(text.contains(absent) && text.contains("HARNESS_RIG=process"), "{text}");
-        }
     }
 }

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use crate::battery::{Scenario, plan};
 use crate::contract::Contract;
 use crate::error::HarnessError;
+use crate::placement::Placement;
 use crate::record::RunFolder;
 use crate::session::Session;
 
@@ -24,6 +25,8 @@ pub struct VerifyOptions {
     pub path: Option<PathBuf>,
     /// Where run folders go; default: `HARNESS_RUNS`, or `runs` at the root of the workspace.
     pub runs: Option<PathBuf>,
+    /// Where the players are; default: what `HARNESS_RIG` asks for.
+    pub placement: Option<Placement>,
 }
 
 /// What came out.
@@ -67,9 +70,11 @@ pub async fn verify(
     options: &VerifyOptions,
     progress: Arc<dyn Progress>,
 ) -> Result<Verified, HarnessError> {
-    let scenarios = chosen(&contract, &options.only)?;
+    let placement = options.placement.map_or_else(Placement::asked, Ok)?;
+    let scenarios = chosen(&contract, placement, &options.only)?;
     let seed = options.seed.unwrap_or_else(rand::random);
-    let session = Session::start(contract, seed, options.path.as_deref(), options.runs.as_deref())?;
+    let (path, runs) = (options.path.as_deref(), options.runs.as_deref());
+    let session = Session::start_in(placement, contract, seed, path, runs)?;
     session.build_shown(&*progress).await?;
     progress.planned(scenarios.len());
     let mut tasks = JoinSet::new();
@@ -106,8 +111,9 @@ fn is_chosen(only: &[String], scenario: &str, check: &str) -> bool {
     only.is_empty() || only.iter().any(|o| o == scenario || o.eq_ignore_ascii_case(check))
 }
 
-fn chosen(contract: &Contract, only: &[String]) -> Result<Vec<&'static Scenario>, HarnessError> {
-    let planned = plan(contract);
+fn chosen(contract: &Contract, placement: Placement, only: &[String]) -> Result<Vec<&'static Scenario>, HarnessError> {
+    let mut planned = plan(contract);
+    planned.retain(|s| s.unavailable(placement, contract).is_none());
     for word in only {
         let known = Scenario::by_name(word).is_some()
             || judge::checks::CATALOGUE.iter().any(|i| i.id.eq_ignore_ascii_case(word));

@@ -50,7 +50,8 @@ async fn verify(args: Verify) -> Exit {
         Err(exit) => return exit,
     };
     let shown = Arc::new(Shown::on_stderr());
-    let options = VerifyOptions { only: args.only, seed, path: Some(args.contract.clone()), runs: args.runs };
+    let path = Some(args.contract.clone());
+    let options = VerifyOptions { only: args.only, seed, path, runs: args.runs, placement: None };
     conclude(harness::verify(contract, &options, shown.clone()), &shown, &args.output).await
 }
 

@@ -54,9 +54,14 @@ impl From<&HarnessError> for Exit {
             | HarnessError::BadSeed { .. }
             | HarnessError::Lanes(_)
             | HarnessError::NoContract { .. }
-            | HarnessError::Rig(RigError::Template { .. } | RigError::Client(_) | RigError::NotPromised { .. }) => {
-                Exit::Usage
-            }
+            | HarnessError::NotThere { .. }
+            | HarnessError::Rig(
+                RigError::Template { .. }
+                | RigError::Client(_)
+                | RigError::NotPromised { .. }
+                | RigError::NotAttached
+                | RigError::NoInstance { .. },
+            ) => Exit::Usage,
             HarnessError::NothingChosen | HarnessError::NothingToJudge { .. } => Exit::NothingRan,
             HarnessError::Rig(_) | HarnessError::Record(_) | HarnessError::NoPlacement { .. } => Exit::Rig,
         }

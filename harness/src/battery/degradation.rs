@@ -24,6 +24,7 @@ pub static DEGRADATION: Scenario = Scenario {
     isolation: Isolation::Degradation,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.degradation.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -21,6 +21,7 @@ pub static HUNG: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.timeout.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -9,6 +9,7 @@ use judge::evidence::Evidence;
 
 use super::SCENARIOS;
 use crate::contract::Contract;
+use crate::placement::Placement;
 use crate::rig::{Isolation, Rig, RigError};
 
 /// The steps of a scenario, running.
@@ -26,6 +27,8 @@ pub struct Scenario {
     /// Whether it runs while no other does: what it measures is a rate, or small against what other scenarios do to the
     /// machine.
     pub alone: bool,
+    /// Whether it kills instances of the service, starts them again, or starts another.
+    pub restarts: bool,
     /// Whether the contract promises what it needs.
     pub(super) applies: fn(&Contract) -> bool,
     /// Its steps.
@@ -63,6 +66,20 @@ impl Scenario {
     #[must_use]
     pub fn applies(&self, contract: &Contract) -> bool {
         (self.applies)(contract)
+    }
+
+    /// Why it cannot run there, although the contract promises what it needs.
+    #[must_use]
+    pub fn unavailable(&self, placement: Placement, contract: &Contract) -> Option<String> {
+        if self.restarts && !placement.restarts() {
+            return Some(format!("HARNESS_RIG={}: nothing can be killed and started again there", placement.word()));
+        }
+        let attach = contract.attach.as_ref().filter(|_| placement == Placement::Attach)?;
+        let word = self.isolation.word();
+        let absent = attach.service(self.isolation).is_none();
+        absent.then(|| {
+            format!("attach.services.{word}: an instance of the service that runs with what [isolate.{word}] declares")
+        })
     }
 
     /// Runs its steps.

@@ -13,6 +13,7 @@ pub static STEADY: Scenario = Scenario {
     isolation: Isolation::None,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |_| true,
     run: |rig| Box::pin(run(rig)),
     checks,

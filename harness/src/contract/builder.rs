@@ -62,6 +62,7 @@ impl Contract {
             breaker_endpoint: None,
             telemetry: Telemetry::default(),
             isolate: Isolate::default(),
+            attach: None,
             noise: Noise::default(),
             promises: Promises::default(),
             dir: PathBuf::new(),

@@ -3,6 +3,7 @@
 //! One struct serves the TOML file and the Rust builder. Only what is promised is checked; what is not promised is
 //! listed. Unknown keys are errors with a suggestion and the offending line.
 
+mod attach;
 mod builder;
 mod error;
 mod load;
@@ -18,6 +19,7 @@ use judge::duration;
 use judge::promise::Noise;
 use serde::{Deserialize, Serialize};
 
+pub use attach::Attach;
 pub use error::ContractError;
 pub use promised::Promises;
 pub use topology::{Link, Route, Upstream};
@@ -55,6 +57,9 @@ pub struct Contract {
     /// Extra environment that isolates one promise while it is measured.
     #[serde(default)]
     pub isolate: Isolate,
+    /// A stack that runs already, for the placement `attach`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub attach: Option<Attach>,
     /// The declared noise bound.
     #[serde(default)]
     pub noise: Noise,

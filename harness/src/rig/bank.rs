@@ -1,9 +1,10 @@
 //! The bank's journal as evidence.
 
 use judge::evidence::{BankEntry, BankEntryKind, TimeBase, TraceContext};
-use mock_bank::{Capacity, Entry, Kind, Script};
+use mock_bank::{Bank, Capacity, Entry, Kind, Script};
 
 use super::{Rig, RigError};
+use crate::remote::RemoteBank;
 
 impl Rig {
     /// Lets the bank behind the main link do no more than that in a second; calls beyond it queue. What it was scripted to
@@ -11,15 +12,49 @@ impl Rig {
     ///
     /// # Errors
     /// When the capacity is none.
-    pub fn limit_bank(&self, capacity: Capacity) -> Result<(), RigError> {
-        self.script_bank(&Script::new().capacity(capacity))
+    pub async fn limit_bank(&self, capacity: Capacity) -> Result<(), RigError> {
+        self.script_bank(&Script::new().capacity(capacity)).await
     }
 
     /// Installs a script on the bank behind the main link, or on every bank where a further service stands there.
-    pub(super) fn script_bank(&self, script: &Script) -> Result<(), RigError> {
+    pub(super) async fn script_bank(&self, script: &Script) -> Result<(), RigError> {
         let main = self.banks.get(self.link());
-        let banks = main.map_or_else(|| self.banks.values().collect(), |bank| vec![bank]);
-        Ok(banks.into_iter().try_for_each(|bank| bank.script(script.clone()))?)
+        for bank in main.map_or_else(|| self.banks.values().collect(), |bank| vec![bank]) {
+            bank.script(script).await?;
+        }
+        Ok(())
+    }
+}
+
+/// A mock bank as the rig sees it.
+#[derive(Debug)]
+pub(super) enum Till {
+    /// A task of this process.
+    Here(Bank),
+    /// Another process.
+    There(RemoteBank),
+}
+
+impl Till {
+    async fn script(&self, script: &Script) -> Result<(), RigError> {
+        match self {
+            Self::Here(bank) => Ok(bank.script(script.clone())?),
+            Self::There(bank) => Ok(bank.script(script).await?),
+        }
+    }
+
+    /// Its journal, and how many rows that lost; it is ended where it is ours, and left without a script where not.
+    pub(super) async fn close(self) -> Result<(Vec<Entry>, u64), RigError> {
+        match self {
+            Self::Here(bank) => {
+                let journal = bank.shutdown().await;
+                Ok((journal.entries, journal.dropped))
+            }
+            Self::There(bank) => {
+                bank.script(&Script::new()).await?;
+                Ok(bank.journal().await?)
+            }
+        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! What measures the machine while a scenario is measured, from the moment the service is ready to its last attempt.
 
 use std::io;
+use std::net::SocketAddr;
 
-use chaos_proxy::Proxy;
 use judge::evidence::Record;
 
-use super::{CANARY_LINK, RigError, Tape};
+use super::{RigError, Tape};
 use crate::canary::{Canary, DiskCanary, EchoServer};
 use crate::clock::Clock;
 use crate::record::ScenarioFolder;
@@ -23,15 +23,15 @@ pub(super) struct Canaries {
 }
 
 impl Canaries {
-    /// Starts them: `echo` stands behind the proxy's link of the canary, and a folder is given where the disk matters.
+    /// Starts them: the way to `echo` begins at `address`, and a folder is given where the disk matters.
     pub(super) async fn start(
-        proxy: &Proxy,
+        address: SocketAddr,
         echo: EchoServer,
         clock: Clock,
         disk: Option<&ScenarioFolder>,
     ) -> Result<Self, RigError> {
         let failed = |e: io::Error| RigError::Canary(e);
-        let network = Canary::start(proxy.link_addr(CANARY_LINK)?, clock, CANARY_TASKS).await.map_err(failed)?;
+        let network = Canary::start(address, clock, CANARY_TASKS).await.map_err(failed)?;
         let disk = disk.map(|folder| DiskCanary::start(folder.dir())).transpose().map_err(failed)?;
         Ok(Self { network, disk, _echo: echo })
     }

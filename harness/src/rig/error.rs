@@ -93,6 +93,37 @@ pub enum RigError {
         /// Those that there are.
         known: String,
     },
+    /// The contract does not say where the running stack is.
+    #[error("HARNESS_RIG is `attach`, but the contract has no [attach]; say there where the stack runs")]
+    NotAttached,
+    /// The running stack has no instance of the service for this.
+    #[error(
+        "attach.services.{isolates}: is absent; this scenario needs an instance that runs with what [isolate.{isolates}] declares"
+    )]
+    NoInstance {
+        /// What it isolates.
+        isolates: &'static str,
+    },
+    /// A place of the running stack is not known.
+    #[error("{field} is `{text}`, which is no address: {reason}")]
+    NoAddress {
+        /// Where in the contract.
+        field: String,
+        /// What stands there.
+        text: String,
+        /// What happened.
+        reason: String,
+    },
+    /// The running service does not take payments.
+    #[error(
+        "the service at {url} does not take payments, and no scenario can begin: the last one was {last}; see its log"
+    )]
+    NotWell {
+        /// Its URL.
+        url: String,
+        /// How the last payment ended.
+        last: String,
+    },
     /// The service is down where the scenario needs it.
     #[error("the service is not running: it was killed and not started again")]
     NotRunning,

@@ -1,16 +1,20 @@
 //! The end of a scenario: everybody stops, the rest is written down, the evidence is sealed.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use judge::evidence::{Evidence, NoteWeight, Record};
+use judge::evidence::{Evidence, LedgerRow, NoteWeight, Record};
 
 use super::{Rig, RigError, bank, service};
 use crate::aside::aside;
 use crate::collector::SettleRule;
-use crate::probe::ProbeLimits;
+use crate::placement::Placement;
+use crate::probe::{LedgerProbe, ProbeLimits};
 
 /// How long attempts may take to end after the last step.
 const LAST_ATTEMPTS: Duration = Duration::from_secs(3);
+/// How long the spans of a stack that runs on may take: exporters send every five seconds where nobody has set it.
+const SPANS_OF_A_STACK: Duration = Duration::from_secs(8);
 /// How long the last spans may take to arrive after the service was told to stop and flush.
 const LAST_SPANS: Duration = Duration::from_secs(2);
 
@@ -42,14 +46,13 @@ impl Rig {
         }
         let several = banks.len() > 1;
         for (link, bank) in banks {
-            let journal = bank.shutdown().await;
-            if journal.dropped > 0 {
-                let rows = journal.dropped;
+            let (journal, rows) = bank.close().await?;
+            if rows > 0 {
                 let text = format!("the bank's journal was full: {rows} rows were dropped; use smaller loads");
                 tape.note(clock.now(), NoteWeight::Spoils, "bank-journal-overflow", text);
             }
             let link = several.then_some(link);
-            let entries = journal.entries.iter().filter_map(|row| bank::entry(row, &clock.base(), link.as_deref()));
+            let entries = journal.iter().filter_map(|row| bank::entry(row, &clock.base(), link.as_deref()));
             entries.for_each(|entry| tape.append(Record::Bank(entry)));
         }
         Ok(aside(move || tape.seal()).await?)
@@ -61,9 +64,10 @@ impl Rig {
     /// # Errors
     /// When the contract's texts cannot be filled in.
     pub async fn read_ledger(&self, step: &str) -> Result<(), RigError> {
-        let Some(probe) = service::ledger_probe(self.contract(), &self.vars)? else { return Ok(()) };
+        let Some(probe) = self.ledger()? else { return Ok(()) };
         match probe.read(step, &self.clock.base(), &ProbeLimits::default()).await {
-            Ok(probed) => {
+            Ok(mut probed) => {
+                probed.reading.rows.retain(|row| !self.before.contains(row));
                 self.tape.append(Record::Ledger(probed.reading));
                 probed.notes.into_iter().for_each(|note| self.tape.append(Record::Note(note)));
             }
@@ -73,6 +77,27 @@ impl Rig {
             }
         }
         Ok(())
+    }
+
+    fn ledger(&self) -> Result<Option<LedgerProbe>, RigError> {
+        let attached = || self.contract().attach.as_ref().and_then(|a| a.ledger.as_ref());
+        let ledger = match self.spec.placement {
+            Placement::Process => None,
+            Placement::Attach => attached(),
+        };
+        service::ledger_probe(self.contract(), ledger.or(self.contract().ledger.as_ref()), &self.vars)
+    }
+
+    /// The rows that a ledger has before the first step. Only one that lives longer than a scenario has any.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) async fn rows_of_others(&self) -> Result<Vec<LedgerRow>, RigError> {
+        let Some(probe) = self.ledger()?.filter(|_| self.spec.placement == Placement::Attach) else {
+            return Ok(Vec::new());
+        };
+        let read = probe.read("before", &self.clock.base(), &ProbeLimits::default()).await?;
+        Ok(read.reading.rows)
     }
 
     /// Notes that a process ended by itself while it should have been up.
@@ -108,11 +133,17 @@ impl Rig {
             let answered = |e: &Evidence| -> Vec<_> {
                 e.outcomes.iter().filter(|o| o.status().is_some()).map(|o| o.context).collect()
             };
-            let rule = SettleRule::new(self.tape.read(answered)).deadline(LAST_SPANS);
+            // A process that was told to stop has flushed; one that runs on sends when its exporter likes.
+            let deadline = if self.spec.placement == Placement::Attach { SPANS_OF_A_STACK } else { LAST_SPANS };
+            let rule = SettleRule::new(self.tape.read(answered)).deadline(deadline);
             self.collector.settle(&rule).await;
         }
+        let asked: HashSet<_> = self.tape.read(|e| e.outcomes.iter().map(|o| o.context.trace).collect());
         for span in self.collector.spans() {
-            self.tape.append(Record::Span(span));
+            // A stack goes on telling of earlier scenarios.
+            if self.spec.placement == Placement::Process || asked.contains(&span.trace) {
+                self.tape.append(Record::Span(span));
+            }
         }
         for note in self.collector.notes() {
             self.tape.append(Record::Note(note));

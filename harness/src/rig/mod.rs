@@ -7,6 +7,7 @@
 mod bank;
 mod breaker;
 mod canaries;
+mod cast;
 mod drive;
 mod error;
 mod finish;
@@ -17,6 +18,7 @@ mod pump;
 mod replica;
 mod service;
 mod setup;
+mod stack;
 mod tape;
 mod timeline;
 mod topology;
@@ -28,18 +30,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use judge::evidence::{At, Header};
+use judge::evidence::{At, Header, LedgerRow};
 use judge::promise::{BreakerPolicy, DegradationPolicy, IdempotencyPolicy, RetryPolicy};
-use mock_bank::Bank;
 use tokio::sync::Mutex;
 
-use crate::canary::{self, EchoServer};
+use crate::canary;
 use crate::clock::Clock;
-use crate::collector::{Collector, CollectorConfig};
+use crate::collector::Collector;
 use crate::contract::Contract;
 use crate::lanes::Place;
-use crate::load::{Client, Order, OrderSource, Replica};
+use crate::load::{Client, Order, OrderSource};
 use crate::place::template::Vars;
+use crate::placement::Placement;
 use crate::record::ScenarioFolder;
 
 pub use error::RigError;
@@ -59,7 +61,7 @@ pub struct Rig {
     clock: Clock,
     tape: Tape,
     /// By the name of the link that each stands behind.
-    banks: BTreeMap<String, Bank>,
+    banks: BTreeMap<String, bank::Till>,
     wire: wire::Wire,
     collector: Collector,
     /// Until the last attempt has ended.
@@ -72,6 +74,8 @@ pub struct Rig {
     /// Variables of the first instance.
     vars: Vars,
     pump: pump::Pump,
+    /// Rows of a ledger that others use too, as they were before the first step.
+    before: Vec<LedgerRow>,
     rules: AtomicU64,
     _lane: Place,
 }
@@ -82,7 +86,11 @@ impl Rig {
     /// # Errors
     /// [`RigError`]; nothing is left running.
     pub async fn start(spec: RigSpec) -> Result<Self, RigError> {
-        let lane = spec.lanes.enter(spec.timed, spec.alone || spec.again).await.map_err(RigError::Lanes)?;
+        let lane = spec
+            .lanes
+            .enter(spec.timed, spec.alone || spec.again || spec.placement == Placement::Attach)
+            .await
+            .map_err(RigError::Lanes)?;
         if spec.again {
             canary::quiet_moment(spec.contract.noise.eps / 2).await.map_err(RigError::Canary)?;
         }
@@ -90,22 +98,12 @@ impl Rig {
         let folder = spec.folder.scenario(&spec.scenario)?;
         let header = header(&spec, clock);
         let tape = Tape::new(header.clone(), Some(folder.recorder(&header)?));
-        let banks = topology::banks(&spec).await?;
-        let echo = EchoServer::start().await.map_err(RigError::Canary)?;
-        let seats = topology::reserve(&spec, &folder)?;
-        let proxy = topology::proxies(&spec, clock, &banks, &seats, &echo).await?;
-        let collector = Collector::start(CollectorConfig::new(clock.base())).await?;
-        let common = topology::variables(&spec, &folder, &proxy, &collector, &seats)?;
-        let further = topology::start_services(&spec, &folder, &common, seats).await?;
-        let (process, vars) = topology::start_instance(&spec, &folder, &common, Replica::First).await?;
-        let source = OrderSource::new(spec.seed, &spec.scenario);
-        let payment = service::request(&spec.contract)?;
-        let client = Client::new(&vars["service.url"], payment, clock, tape.clone(), source)?;
-        let client = Arc::new(client.with_routes(service::routes(&spec.contract)?));
-        let canaries = canaries::Canaries::start(&proxy, echo, clock, spec.alone.then_some(&folder)).await?;
-        let wire = wire::Wire::Here(proxy);
+        let cast = cast::Cast::of(&spec, &folder, clock).await?;
+        let cast::Cast { banks, wire, collector, players, common, vars, echo, canary } = cast;
+        let client = client(&spec, &vars, clock, &tape)?;
+        let canaries = canaries::Canaries::start(canary, echo, clock, spec.alone.then_some(&folder)).await?;
         let pump = pump::Pump::start(&spec, &vars, &tape, &wire, clock).await?;
-        Ok(Self {
+        let mut rig = Self {
             spec,
             clock,
             tape,
@@ -114,14 +112,17 @@ impl Rig {
             collector,
             canaries: Some(canaries),
             client,
-            players: Mutex::new(players::Players::new(process, further)),
+            players: Mutex::new(players),
             folder,
             common,
             vars,
             pump,
+            before: Vec::new(),
             rules: AtomicU64::new(0),
             _lane: lane,
-        })
+        };
+        rig.before = rig.rows_of_others().await?;
+        Ok(rig)
     }
 
     /// The contract.
@@ -205,13 +206,25 @@ impl Rig {
     }
 }
 
+/// The load driver.
+fn client(spec: &RigSpec, vars: &Vars, clock: Clock, tape: &Tape) -> Result<Arc<Client>, RigError> {
+    // A stack that goes on living knows the keys of earlier runs, and the same seed would make them again.
+    let name = match spec.placement {
+        Placement::Process => spec.scenario.clone(),
+        Placement::Attach => format!("{} of {}", spec.scenario, spec.folder.id()),
+    };
+    let source = OrderSource::new(spec.seed, &name);
+    let client = Client::new(&vars["service.url"], service::request(&spec.contract)?, clock, tape.clone(), source)?;
+    Ok(Arc::new(client.with_routes(service::routes(&spec.contract)?)))
+}
+
 fn header(spec: &RigSpec, clock: Clock) -> Header {
     Header {
         run: spec.folder.id().to_owned(),
         scenario: spec.scenario.clone(),
         service: spec.contract.service.name.clone(),
         seed: spec.seed,
-        placement: "process".to_owned(),
+        placement: spec.placement.word().to_owned(),
         time: clock.base(),
         eps_ns: u64::try_from(spec.contract.noise.eps.as_nanos()).unwrap_or(u64::MAX),
         recorder: env!("CARGO_PKG_VERSION").to_owned(),

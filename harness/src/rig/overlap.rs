@@ -46,12 +46,12 @@ impl Rig {
         let calls = load.planned();
         let window = self.arm(&Fault::HoldReply.always().only(calls), "late").await?;
         if failing {
-            self.script_bank(&Script::new().rule(BankRule::any().reply(Reply::status(500))))?;
+            self.script_bank(&Script::new().rule(BankRule::any().reply(Reply::status(500)))).await?;
         }
         let steer = async {
             self.until(PATIENCE, || async { Ok(window.held().await? >= calls) }).await?;
             if failing {
-                self.script_bank(&Script::new())?;
+                self.script_bank(&Script::new()).await?;
             }
             let done = then(self, &Late { rig: self, window: &window }).await;
             window.heal().await;

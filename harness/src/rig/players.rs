@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::place::Process;
 
 /// Instances of the service under test and the further services.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Players {
     pub(super) first: Option<Process>,
     pub(super) second: Option<Process>,

@@ -118,9 +118,13 @@ fn header(field: &str, name: &str) -> Result<HeaderName, RigError> {
     HeaderName::from_str(name).map_err(|e| RigError::Client(bad(e)))
 }
 
-/// How the ledger is read, if the contract says so.
-pub(super) fn ledger_probe(contract: &Contract, vars: &Vars) -> Result<Option<LedgerProbe>, RigError> {
-    Ok(match &contract.ledger {
+/// How that ledger is read, if there is one.
+pub(super) fn ledger_probe(
+    contract: &Contract,
+    ledger: Option<&Ledger>,
+    vars: &Vars,
+) -> Result<Option<LedgerProbe>, RigError> {
+    Ok(match ledger {
         None => None,
         Some(Ledger::Sqlite { path, query, settled }) => Some(LedgerProbe::Sqlite {
             path: contract.dir.join(fill("ledger.path", path, vars)?),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::contract::Contract;
 use crate::lanes::Lanes;
 use crate::place::Builder;
+use crate::placement::Placement;
 use crate::record::{ChildRegister, RunFolder};
 
 /// The promise that is isolated by extra environment while a scenario runs.
@@ -29,6 +30,27 @@ pub enum Isolation {
     Bulkhead,
 }
 
+impl Isolation {
+    /// All of them.
+    pub const ALL: [Self; 8] =
+        [Self::None, Self::Retry, Self::Breaker, Self::Budget, Self::Cap, Self::Ttl, Self::Degradation, Self::Bulkhead];
+
+    /// The name of its table below `[isolate]`; `none` where there is none.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Retry => "retry",
+            Self::Breaker => "breaker",
+            Self::Budget => "budget",
+            Self::Cap => "cap",
+            Self::Ttl => "ttl",
+            Self::Degradation => "degradation",
+            Self::Bulkhead => "bulkhead",
+        }
+    }
+}
+
 /// One scenario to be: whose, which, with what seed, recorded where.
 #[derive(Debug, Clone)]
 pub struct RigSpec {
@@ -39,6 +61,7 @@ pub struct RigSpec {
     pub(crate) timed: bool,
     pub(crate) alone: bool,
     pub(crate) again: bool,
+    pub(crate) placement: Placement,
     pub(crate) folder: RunFolder,
     pub(crate) register: Option<ChildRegister>,
     pub(crate) builder: Builder,
@@ -57,6 +80,7 @@ impl RigSpec {
             timed: false,
             alone: false,
             again: false,
+            placement: Placement::default(),
             folder,
             register: None,
             builder: Builder::default(),
@@ -97,6 +121,13 @@ impl RigSpec {
     #[must_use]
     pub fn again(mut self, again: bool) -> Self {
         self.again = again;
+        self
+    }
+
+    /// Sets where the players are.
+    #[must_use]
+    pub fn placement(mut self, placement: Placement) -> Self {
+        self.placement = placement;
         self
     }
 

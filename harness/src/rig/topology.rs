@@ -126,7 +126,7 @@ pub(super) fn variables(
 }
 
 /// The variables that are known before anything listens.
-fn places(spec: &RigSpec, folder: &ScenarioFolder) -> Vars {
+pub(super) fn places(spec: &RigSpec, folder: &ScenarioFolder) -> Vars {
     let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned()).display().to_string();
     Vars::from([
         ("run.dir".to_owned(), absolute(folder.dir())),

@@ -10,7 +10,7 @@ use crate::rig::{Rig, RigError, TimedFault};
 pub(super) async fn play(file: &ScenarioFile, rig: &Rig) -> Result<(), RigError> {
     if let Some(BankSpec { at_once, work }) = file.bank {
         let work_ms = u64::try_from(work.as_millis()).unwrap_or(u64::MAX);
-        rig.limit_bank(Capacity { at_once, work_ms })?;
+        rig.limit_bank(Capacity { at_once, work_ms }).await?;
     }
     if let Some(steady) = &file.steady {
         rig.drive(Load::waves("baseline/before", steady.payments, steady.in_flight)).await?;

@@ -12,6 +12,7 @@ use super::{COPY, Isolate, ScenarioFile, Variant, judged, play};
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::open_files;
+use crate::placement::Placement;
 use crate::recordings::{Recordings, ruled};
 use crate::rig::{Isolation, Rig, RigError};
 use crate::session::Session;
@@ -43,6 +44,11 @@ pub async fn run(
     options: &RunOptions,
     progress: Arc<dyn Progress>,
 ) -> Result<Verified, HarnessError> {
+    let placement = Placement::asked()?;
+    if !placement.restarts() {
+        let what = "a scenario file cannot be played, since its variants are started with an environment of their own,";
+        return Err(HarnessError::NotThere { what, placement: placement.word() });
+    }
     let contract = file.applied(contract)?;
     let seed = options.seed.unwrap_or_else(rand::random);
     let path = options.path.as_deref();

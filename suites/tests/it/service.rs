@@ -11,8 +11,9 @@ use harness::judge::promise::{BreakerMode, BreakerPolicy, BreakerProfile};
 pub fn payments() -> Contract {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../fixtures/payments/contract.toml");
     let mut contract = Contract::load(path).expect("the reference contract is well formed");
-    // A defect is chosen by a test, never by the shell that runs it.
+    // A defect is chosen by a test, never by the shell that runs it; and what a test changes, a running stack has not.
     contract.service.pass_env.clear();
+    contract.attach = None;
     contract.command([env!("CARGO_BIN_EXE_payments")])
 }
 

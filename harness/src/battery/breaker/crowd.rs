@@ -16,6 +16,7 @@ pub static BREAKER_CROWD: Scenario = Scenario {
     isolation: Isolation::Breaker,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.breaker.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -20,6 +20,7 @@ pub static BREAKER_EJECTION: Scenario = Scenario {
     isolation: Isolation::Breaker,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.breaker.as_ref().is_some_and(|b| b.profile == BreakerProfile::Ejection),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -21,6 +21,7 @@ pub static BREAKER_LATE: Scenario = Scenario {
     isolation: Isolation::Breaker,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| half_opens(contract) && waits_long_enough(contract),
     run: |rig| Box::pin(run(rig)),
     checks: |contract| {

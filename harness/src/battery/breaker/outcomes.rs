@@ -23,6 +23,7 @@ pub static BREAKER_OUTCOMES: Scenario = Scenario {
     isolation: Isolation::Breaker,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| half_opens(contract) && declares(contract),
     run: |rig| Box::pin(run(rig)),
     checks,

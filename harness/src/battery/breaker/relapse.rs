@@ -15,6 +15,7 @@ pub static BREAKER_RELAPSE: Scenario = Scenario {
     isolation: Isolation::Breaker,
     timed: true,
     alone: false,
+    restarts: false,
     applies: half_opens,
     run: |rig| Box::pin(run(rig)),
     checks,

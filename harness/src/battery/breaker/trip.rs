@@ -17,6 +17,7 @@ pub static BREAKER_TRIP: Scenario = Scenario {
     isolation: Isolation::Breaker,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.breaker.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -21,6 +21,7 @@ pub static BREAKER_WINDOW: Scenario = Scenario {
     isolation: Isolation::Breaker,
     timed: true,
     alone: false,
+    restarts: false,
     applies,
     run: |rig| Box::pin(run(rig)),
     checks,

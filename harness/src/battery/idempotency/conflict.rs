@@ -18,6 +18,7 @@ pub static BANK_CONFLICT: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.waits_out.is_some()),
     run: |rig| Box::pin(run(rig)),
     checks,

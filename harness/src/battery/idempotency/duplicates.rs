@@ -19,6 +19,7 @@ pub static DUPLICATES: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.idempotency.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -19,6 +19,7 @@ pub static KEY_EXPIRY: Scenario = Scenario {
     isolation: Isolation::Ttl,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.ttl.is_some()),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -21,6 +21,7 @@ pub static KEY_MEMO: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.memo.is_some()),
     run: |rig| Box::pin(run(rig)),
     checks,

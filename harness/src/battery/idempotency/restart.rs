@@ -28,6 +28,7 @@ pub static RESTART: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: false,
     alone: false,
+    restarts: true,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| i.survives_restart),
     run: |rig| Box::pin(run(rig)),
     checks,

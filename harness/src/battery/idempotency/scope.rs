@@ -18,6 +18,7 @@ pub static KEY_SCOPE: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.idempotency.as_ref().is_some_and(|i| !i.scope.is_empty()),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -24,6 +24,7 @@ pub static RETRY_AFTER: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| {
         let promised = |r: &RetryPolicy| r.retry_after.is_some() && r.attempts > 1 && !statuses(r).is_empty();
         contract.promises.retry.as_ref().is_some_and(promised)

@@ -24,6 +24,7 @@ pub static RETRY_BUDGET: Scenario = Scenario {
     isolation: Isolation::Budget,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.retry.as_ref().is_some_and(|r| r.budget.is_some() && r.attempts > 1),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -23,6 +23,7 @@ pub static RETRY_CAP: Scenario = Scenario {
     isolation: Isolation::Cap,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.retry.as_ref().is_some_and(|r| r.cap_check.is_some()),
     run: |rig| Box::pin(run(rig)),
     checks,

@@ -26,6 +26,7 @@ pub static RETRY_DEADLINE: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| {
         let promised = |r: &RetryPolicy| r.deadline.is_some() || (r.stops_when_client_leaves && r.attempts > 2);
         contract.promises.retry.as_ref().is_some_and(promised)

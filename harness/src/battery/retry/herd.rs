@@ -18,6 +18,7 @@ pub static RETRY_HERD: Scenario = Scenario {
     timed: true,
     // The herd itself makes the machine pause; with others beside it the pauses hide a peak of its size.
     alone: true,
+    restarts: false,
     applies: retries,
     run: |rig| Box::pin(run(rig)),
     checks,

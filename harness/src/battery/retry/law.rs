@@ -19,6 +19,7 @@ pub static RETRY_LAW: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: true,
     alone: false,
+    restarts: false,
     applies: retries,
     run: |rig| Box::pin(run(rig)),
     checks,

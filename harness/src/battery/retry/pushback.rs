@@ -24,6 +24,7 @@ pub static PUSHBACK: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| {
         let promised = |r: &RetryPolicy| r.pushback && r.attempts > 1 && status(r).is_some();
         contract.promises.retry.as_ref().is_some_and(promised)

@@ -15,6 +15,7 @@ pub static RETRY_REPLICAS: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: true,
     alone: true,
+    restarts: true,
     // A law without jitter draws nothing that could repeat.
     applies: |contract| contract.promises.retry.as_ref().is_some_and(retry::excludes_a_herd),
     run: |rig| Box::pin(run(rig)),

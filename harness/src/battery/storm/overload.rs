@@ -21,13 +21,14 @@ pub static OVERLOAD: Scenario = Scenario {
     isolation: Isolation::None,
     timed: false,
     alone: true,
+    restarts: false,
     applies: |contract| contract.promises.overload.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,
 };
 
 async fn run(rig: &Rig) -> Result<(), RigError> {
-    rig.limit_bank(CAPACITY)?;
+    rig.limit_bank(CAPACITY).await?;
     let payments = TIMES * CAPACITY.per_second() * OVER.as_secs_f64();
     rig.drive(Load::paced("overload", payments as usize, OVER)).await?;
     Ok(())

@@ -27,6 +27,7 @@ pub static RECOVERY: Scenario = Scenario {
     isolation: Isolation::None,
     timed: false,
     alone: true,
+    restarts: false,
     applies: |contract| contract.promises.recovery.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,
@@ -35,7 +36,7 @@ pub static RECOVERY: Scenario = Scenario {
 async fn run(rig: &Rig) -> Result<(), RigError> {
     let promised = rig.contract().promises.recovery.as_ref();
     let within = promised.ok_or(RigError::NotPromised { promise: "[promises.recovery]" })?.within;
-    rig.limit_bank(CAPACITY)?;
+    rig.limit_bank(CAPACITY).await?;
     let over = BEFORE + OUTAGE + within + AFTERMATH;
     let load = Load::paced("load", (RATE * over.as_secs_f64()) as usize, over);
     let outage = TimedFault {

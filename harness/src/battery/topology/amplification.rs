@@ -22,6 +22,7 @@ pub static AMPLIFICATION: Scenario = Scenario {
     isolation: Isolation::Retry,
     timed: false,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.amplification.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

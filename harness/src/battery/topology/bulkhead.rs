@@ -21,6 +21,7 @@ pub static BULKHEAD: Scenario = Scenario {
     isolation: Isolation::Bulkhead,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.bulkhead.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

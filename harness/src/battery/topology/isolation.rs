@@ -19,6 +19,7 @@ pub static BREAKER_ISOLATION: Scenario = Scenario {
     isolation: Isolation::Breaker,
     timed: true,
     alone: false,
+    restarts: false,
     applies: |contract| contract.promises.isolation.is_some(),
     run: |rig| Box::pin(run(rig)),
     checks,

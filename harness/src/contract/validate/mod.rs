@@ -1,5 +1,6 @@
 //! What a well-formed contract must also fulfil.
 
+mod attach;
 mod cap;
 mod degradation;
 mod fields;
@@ -26,6 +27,7 @@ impl Contract {
             .and_then(|()| keys::check(self))
             .and_then(|()| degradation::check(self))
             .and_then(|()| shared::check(self))
+            .and_then(|()| attach::check(self))
             .map_err(|p| invalid(origin, p))
     }
 
