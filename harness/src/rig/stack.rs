@@ -43,6 +43,8 @@ pub(super) async fn find(spec: &RigSpec, folder: &ScenarioFolder, clock: Clock) 
     let listen = address("attach.otlp", &attach.otlp).await?;
     let collector = Collector::start(CollectorConfig::new(clock.base()).listen(listen)).await?;
     let vars = variables(topology::places(spec, folder), url);
+    // Who is not there is named before anything is waited for; what is paid while it is, is nobody's.
+    drop(banks(attach).await?);
     well(spec, clock, url).await?;
     let banks = banks(attach).await?;
     let echo = EchoServer::start().await.map_err(RigError::Canary)?;
