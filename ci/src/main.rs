@@ -12,6 +12,7 @@ mod matrix;
 mod nightly;
 mod options;
 mod pr;
+mod stack;
 mod step;
 mod tidy;
 mod workspace;
@@ -35,6 +36,8 @@ usage: cargo ci COMMAND
                         static binaries of the players, or one, and their images (default tag: local); --check runs
                         the proxy's in a network of containers; --postgres-from-debian also builds harness/postgres,
                         where the official image cannot be pulled
+  stack [--postgres-from-debian]
+                        the images, and with them the stack of compose.yaml: up, verified with HARNESS_RIG=attach, down
   help                  print this
 
 Exit codes: 0 all good, 1 a step failed or tidy found something, 2 wrong use, 5 a tool is missing or broken.
@@ -91,6 +94,7 @@ fn run(arguments: &[String]) -> Result<(), Failure> {
         "matrix" => matrix::run(rest),
         "clients" => options::none(rest).and_then(|()| clients::run()),
         "images" => images::run(rest),
+        "stack" => stack::run(rest),
         "help" | "-h" | "--help" => {
             print!("{USAGE}");
             Ok(())
