@@ -19,7 +19,7 @@ pub struct LedgerReading {
 }
 
 /// One ledger row, mapped to the contract's columns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LedgerRow {
     /// The client's idempotency key, when the contract maps one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

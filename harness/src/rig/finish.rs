@@ -38,7 +38,10 @@ impl Rig {
         self.collect_spans().await;
         let Rig { clock, tape, banks, wire, mut collector, pump, .. } = self;
         collector.shutdown().await;
-        wire.close().await?;
+        // What a stack that is gone cannot say any more spoils the verdict; what was seen before is kept.
+        if let Err(error) = wire.close().await {
+            tape.note(clock.now(), NoteWeight::Spoils, "proxy-gone", error.to_string());
+        }
         let dropped = pump.stop().await;
         if dropped > 0 {
             let text = format!("the proxy's event log was full: {dropped} records were dropped; use smaller loads");
@@ -46,7 +49,10 @@ impl Rig {
         }
         let several = banks.len() > 1;
         for (link, bank) in banks {
-            let (journal, rows) = bank.close().await?;
+            let (journal, rows) = bank.close().await.unwrap_or_else(|error| {
+                tape.note(clock.now(), NoteWeight::Spoils, "bank-gone", error.to_string());
+                (Vec::new(), 0)
+            });
             if rows > 0 {
                 let text = format!("the bank's journal was full: {rows} rows were dropped; use smaller loads");
                 tape.note(clock.now(), NoteWeight::Spoils, "bank-journal-overflow", text);
@@ -92,12 +98,12 @@ impl Rig {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) async fn rows_of_others(&self) -> Result<Vec<LedgerRow>, RigError> {
+    pub(super) async fn rows_of_others(&self) -> Result<HashSet<LedgerRow>, RigError> {
         let Some(probe) = self.ledger()?.filter(|_| self.spec.placement == Placement::Attach) else {
-            return Ok(Vec::new());
+            return Ok(HashSet::new());
         };
         let read = probe.read("before", &self.clock.base(), &ProbeLimits::default()).await?;
-        Ok(read.reading.rows)
+        Ok(read.reading.rows.into_iter().collect())
     }
 
     /// Notes that a process ended by itself while it should have been up.

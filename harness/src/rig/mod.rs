@@ -25,7 +25,7 @@ mod topology;
 mod window;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -75,7 +75,7 @@ pub struct Rig {
     vars: Vars,
     pump: pump::Pump,
     /// Rows of a ledger that others use too, as they were before the first step.
-    before: Vec<LedgerRow>,
+    before: HashSet<LedgerRow>,
     rules: AtomicU64,
     _lane: Place,
 }
@@ -117,7 +117,7 @@ impl Rig {
             common,
             vars,
             pump,
-            before: Vec::new(),
+            before: HashSet::new(),
             rules: AtomicU64::new(0),
             _lane: lane,
         };
