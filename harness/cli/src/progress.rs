@@ -79,13 +79,21 @@ impl Progress for Shown {
         let which = if bad.is_empty() { String::new() } else { format!("  {}", bad.join(" ")) };
         let begun = self.lock().begun;
         let seconds = begun.map_or(0.0, |begun| begun.elapsed().as_secs_f64());
-        let line = format!("{:<12} {scenario:<18} {:>2} checks  {seconds:5.1} s{which}", worst.word(), findings.len());
+        let again =
+            recordings(findings).map_or_else(String::new, |n| format!("  recorded {n} times: the machine paused"));
+        let line =
+            format!("{:<12} {scenario:<18} {:>2} checks  {seconds:5.1} s{which}{again}", worst.word(), findings.len());
         let change = |s: &mut State| {
             s.judged += 1;
             s.running.retain(|r| r != scenario);
         };
         self.update(change, Some(line));
     }
+}
+
+/// How many recordings it took, where one was not enough.
+fn recordings(findings: &[Finding]) -> Option<u64> {
+    findings.iter().flat_map(|f| &f.facts).find(|fact| fact.name == "recordings").and_then(|fact| fact.value.as_u64())
 }
 
 fn clipped(text: &str, width: usize) -> String {
