@@ -93,6 +93,7 @@ impl Canary {
             }
         }
         Reading {
+            process: None,
             samples: total.overshoots.count(),
             max_ns: total.max_ns,
             p99_ns: total.overshoots.quantile(0.99).min(total.max_ns),

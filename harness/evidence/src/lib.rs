@@ -161,10 +161,29 @@ impl Evidence {
         self.ledger.iter().max_by_key(|l| l.at)
     }
 
-    /// The largest overshoot of any canary, nanoseconds; `None` when none ran.
+    /// The longest pause that any canary measured, of the harness or of a service, nanoseconds; `None` when the harness's own did
+    /// not run: what a service waited says nothing of how late the witness was.
     #[must_use]
     pub fn canary_max_ns(&self) -> Option<u64> {
-        self.canary.iter().filter(|c| c.samples > 0).map(|c| c.max_ns).max()
+        self.longest_pause().map(|c| c.max_ns)
+    }
+
+    /// The reading with the longest pause, as [`canary_max_ns`](Self::canary_max_ns) has it.
+    #[must_use]
+    pub fn longest_pause(&self) -> Option<&Canary> {
+        self.echoes().next()?;
+        // Of two that are as long the harness's own: then it was the machine.
+        self.canary.iter().filter(|c| c.samples > 0).max_by_key(|c| (c.max_ns, c.process.is_none()))
+    }
+
+    /// The readings of the harness's own canary.
+    pub fn echoes(&self) -> impl Iterator<Item = &Canary> {
+        self.canary.iter().filter(|c| c.samples > 0 && c.process.is_none())
+    }
+
+    /// The readings of services that waited for a processor.
+    pub fn waits(&self) -> impl Iterator<Item = (&str, &Canary)> {
+        self.canary.iter().filter(|c| c.samples > 0).filter_map(|c| Some((c.process.as_deref()?, c)))
     }
 
     /// The longest durable write that was measured, nanoseconds; `None` when the disk was not watched.

@@ -87,16 +87,20 @@ pub enum FaultKind {
     Toxic,
 }
 
-/// The canary's reading: how much later than due the harness itself was served during a scenario.
+/// A canary's reading: how much later than due the harness itself was served during a scenario; or, with a `process`, how long
+/// that one waited for a processor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Canary {
-    /// Echoes that were measured.
+    /// The service whose waits these are; absent: the harness's own echoes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<String>,
+    /// Echoes, or samples, that were measured.
     pub samples: u64,
-    /// Largest overshoot, nanoseconds.
+    /// Largest overshoot, or wait, nanoseconds.
     pub max_ns: u64,
-    /// 99th percentile of the overshoot, nanoseconds.
+    /// 99th percentile of them, nanoseconds.
     pub p99_ns: u64,
-    /// When the largest one was due.
+    /// When the largest one was due, or began.
     pub worst_at: At,
 }
 

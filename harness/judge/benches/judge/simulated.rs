@@ -45,7 +45,7 @@ pub fn evidence(attempts: usize) -> Evidence {
         planned: fired,
         fired,
     });
-    evidence.canary.push(Canary { samples: 400, max_ns: 3 * MS, p99_ns: MS, worst_at: At(MS) });
+    evidence.canary.push(Canary { process: None, samples: 400, max_ns: 3 * MS, p99_ns: MS, worst_at: At(MS) });
     let rows = (0..evidence.outcomes.len().min(LEDGER_ROWS)).map(|i| LedgerRow {
         key: Some(key(i)),
         id: Some(format!("p-{i}")),

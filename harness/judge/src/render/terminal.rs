@@ -53,14 +53,20 @@ pub fn terminal(verdict: &Verdict, style: &Style) -> String {
 
 /// The longest pause and its bound in milliseconds, where H1 could not rule for it.
 fn longest_pause(finding: &Finding) -> Option<(f64, f64)> {
-    let number = |name: &str| finding.facts.iter().find(|f| f.name == name)?.value.as_f64();
+    let bound = || finding.facts.iter().find(|f| f.name == "noise bound")?.value.as_f64();
+    // The canary's and each service's.
+    let pauses = finding.facts.iter().filter(|f| f.name.ends_with(", max"));
+    let longest = || pauses.filter_map(|f| f.value.as_f64()).max_by(f64::total_cmp);
     let busy = finding.check == "H1" && finding.ruling == Ruling::Inconclusive;
-    busy.then(|| number("canary, max").zip(number("noise bound"))).flatten()
+    busy.then(|| longest().zip(bound())).flatten()
 }
+
+/// What findings say of a pause, of the machine or of a service.
+const PAUSED: [&str; 2] = ["the machine paused for", " for a processor, longer than"];
 
 /// How many findings are inconclusive because the machine paused.
 fn blinded(verdict: &Verdict) -> usize {
-    let paused = |f: &&Finding| f.ruling == Ruling::Inconclusive && f.headline.contains("the machine paused for");
+    let paused = |f: &&Finding| f.ruling == Ruling::Inconclusive && PAUSED.iter().any(|said| f.headline.contains(said));
     verdict.findings.iter().filter(paused).count()
 }
 

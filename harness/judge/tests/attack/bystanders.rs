@@ -90,7 +90,7 @@ fn remarks(e: &mut Evidence, last: u64, now: &mut impl FnMut() -> At) {
         not_permitted: None,
         from: None,
     });
-    e.canary.push(Canary { samples: 5, max_ns: 10, p99_ns: 5, worst_at: now() });
+    e.canary.push(Canary { process: None, samples: 5, max_ns: 10, p99_ns: 5, worst_at: now() });
     e.disk.push(Disk { writes: 5, max_ns: 10 });
     e.ledger.push(LedgerReading {
         at: At(0),

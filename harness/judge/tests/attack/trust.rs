@@ -9,7 +9,7 @@ use judge::sim::Policy;
 
 use super::payments::{Defect, all_fail, one_effect, retry_policy, steadily};
 use super::scene::{Scene, Steps};
-use crate::support::{LINK, MS};
+use crate::support::{LINK, MS, waited};
 
 pub fn scenes() -> Vec<Scene> {
     vec![trusted(), control(), numbers()]
@@ -53,6 +53,7 @@ fn trusted() -> Scene {
     };
     let broken = vec![
         ("a pause".to_owned(), changed(|e| e.canary[0].max_ns = 500 * MS)),
+        ("a service without a processor".to_owned(), changed(|e| e.canary.push(waited(500)))),
         ("a fault that never struck".to_owned(), changed(|e| e.faults[0].fired = 0)),
         ("a fault that was never healed".to_owned(), changed(|e| e.faults[0].healed = At(0))),
         ("spans of calls that never were".to_owned(), changed(invent_spans)),

@@ -12,7 +12,7 @@ use judge::sim::Policy;
 use crate::judged::{LINK, i2, i6, r1, r2, r3, r6};
 use crate::scenarios::{all_fail, duplicates, one_effect, restart, retry_policy, retry_table, steady};
 use crate::service::Defect;
-use crate::support::MS;
+use crate::support::{MS, waited};
 
 fn paused(mut evidence: Evidence, ms: u64) -> Evidence {
     evidence.canary[0].max_ns = ms * MS;
@@ -68,6 +68,42 @@ fn the_canary_is_read_at_its_edges() {
     none.canary.clear();
     assert_eq!(check.judge(&none).ruling, Ruling::Inconclusive);
     assert_eq!(r2().judge(&none).ruling, Ruling::Inconclusive);
+}
+
+/// Proves that a service which waited for a processor silences the clocks and not the counters, that H1 says whose wait it was and what
+/// to do, and that it says nothing of a harness without a canary of its own.
+#[test]
+fn a_service_that_waited_is_told_by_name() {
+    let check = trust::canary_is_quiet(Noise::default());
+    let with = |ms, mut evidence: Evidence| {
+        evidence.canary.push(waited(ms));
+        evidence
+    };
+    let finding = check.judge(&with(386, steady(Defect::Sound)));
+    assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+    let says = "`payments` waited 386.0 ms for a processor, longer than the noise bound of 60.0 ms";
+    assert!(finding.headline.contains(says), "{}", finding.headline);
+    assert!(finding.advice.as_ref().is_some_and(|a| a.contains("beside the service")), "{:?}", finding.advice);
+    let number = |name: &str| finding.facts.iter().find(|f| f.name == name).and_then(|f| f.value.as_f64());
+    assert_eq!(number("canary, max"), Some(3.0), "the harness's own");
+    assert_eq!(number("`payments` without a processor, max"), Some(386.0));
+    let near = check.judge(&with(31, steady(Defect::Sound)));
+    assert_eq!(near.ruling, Ruling::Pass);
+    assert!(near.headline.contains("`payments`") && near.headline.contains("half of the bound"), "{}", near.headline);
+    for policy in [Policy::Full, Policy::FixedExponential] {
+        let finding = r2().judge(&with(386, all_fail("waves", policy, 100, Defect::Sound)));
+        assert_eq!(finding.ruling, Ruling::Inconclusive, "{policy}: {finding:#?}");
+    }
+    assert_eq!(
+        r2().judge(&with(60, all_fail("waves", Policy::FixedExponential, 100, Defect::Sound))).ruling,
+        Ruling::Fail
+    );
+    // More than four bounds: a harness that stood still so long would excuse this.
+    let counted = r1().judge(&with(386, all_fail("waves", Policy::Full, 100, Defect::OneAttemptMore)));
+    assert_eq!(counted.ruling, Ruling::Fail, "{counted:#?}");
+    let mut alone = with(1, steady(Defect::Sound));
+    alone.canary.retain(|c| c.process.is_some());
+    assert!(check.judge(&alone).headline.contains("no canary ran"));
 }
 
 /// Proves that a fault which struck too seldom spoils a pass of every check that needs it, and excuses nothing.

@@ -11,7 +11,7 @@ use crate::judged::LINK;
 use crate::restarts::{again, anew, played, quiet, typical};
 use crate::scenarios::retry_policy;
 use crate::service::ATTEMPTS;
-use crate::support::MS;
+use crate::support::{MS, waited};
 
 fn r4() -> Check {
     retry::draws_anew(&retry_policy(), LINK, Noise::default())
@@ -89,6 +89,11 @@ fn doubts() {
     doubted(&evidence, "paused");
     evidence.canary[0] = judge::evidence::Canary { max_ns: 30 * MS, p99_ns: 20 * MS, ..evidence.canary[0].clone() };
     doubted(&evidence, "would not show");
+    let mut evidence = sound(100);
+    evidence.canary.push(waited(61));
+    doubted(&evidence, "waited");
+    evidence.canary[1].max_ns = 60 * MS;
+    assert_eq!(r4().judge(&evidence).ruling, Ruling::Pass, "sums of short waits hide no repetition");
     let mut evidence = sound(100);
     evidence.outcomes.retain(|o| o.step == "start/1");
     doubted(&evidence, "did not run");

@@ -10,7 +10,7 @@ use judge::{Finding, MAX_LINES, Ruling};
 
 use crate::cap_service::{Ends, Service, Waits};
 use crate::promise::policy;
-use crate::support::{LINK, window};
+use crate::support::{LINK, waited, window};
 use crate::{is_unclear, noisy, passes, unjoined};
 
 const BASE: Duration = Duration::from_millis(200);
@@ -176,6 +176,24 @@ fn a_pause_excuses_only_what_is_long() {
     assert_eq!(short.ruling, Ruling::Inconclusive, "{short:#?}");
     // Silence is a long time, and a pause would explain it.
     assert_eq!(judged(full().ending(Ends::InSilenceAfter(33))).ruling, Ruling::Inconclusive);
+}
+
+/// Proves that a wait of the service for a processor is such a pause, under its own name, also where the harness was served in
+/// time; and that one within the bound excuses nothing.
+#[test]
+fn a_service_that_was_kept_waiting_is_excused_the_same() {
+    let judged = |service: Service, ms: u64| {
+        let mut evidence = service.play();
+        evidence.canary.push(waited(ms));
+        check_of(&service).judge(&evidence)
+    };
+    let finding = judged(full().waiting(Waits::WithoutACap), 386);
+    assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+    let says = "`payments` waited 386.0 ms for a processor";
+    assert!(finding.headline.contains(says), "{}", finding.headline);
+    assert_eq!(judged(full().waiting(Waits::WithoutACap), 60).ruling, Ruling::Fail);
+    assert_eq!(judged(full().waiting(Waits::InAHotLoop), 386).ruling, Ruling::Fail, "what is too short");
+    assert_eq!(judged(full(), 60).ruling, Ruling::Pass);
 }
 
 /// Proves that too few waits, payments that were cut short, jitter behind the noise, missing attempts, faults that did not

@@ -9,5 +9,6 @@ mod layers;
 mod pools;
 mod stage;
 
+#[expect(dead_code, reason = "each suite uses the records that its stage writes")]
 #[path = "../support/mod.rs"]
 mod support;

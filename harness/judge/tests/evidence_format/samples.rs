@@ -183,6 +183,10 @@ fn edge(full: bool) -> FaultEdge {
     }
 }
 
+fn canary(full: bool) -> Canary {
+    Canary { process: full.then(|| "payments".into()), samples: 100, max_ns: 9, p99_ns: 5, worst_at: At(4) }
+}
+
 /// Every kind of record: with everything it can hold, or only with what it must.
 pub fn records(full: bool) -> Vec<Record> {
     let link = || "bank".to_owned();
@@ -217,7 +221,7 @@ pub fn records(full: bool) -> Vec<Record> {
             fired: 1,
         }),
         Record::Edge(edge(full)),
-        Record::Canary(Canary { samples: 100, max_ns: 9, p99_ns: 5, worst_at: At(4) }),
+        Record::Canary(canary(full)),
         Record::Disk(Disk { writes: 50, max_ns: 8 }),
         Record::Note(Note { at: At(5), weight: NoteWeight::Info, code: "stragglers".into(), text: "one".into() }),
     ];

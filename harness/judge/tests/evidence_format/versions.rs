@@ -28,10 +28,11 @@ fn older_shapes_are_read() {
     let files = older();
     assert_eq!(
         files.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
-        ["1.0-before-copies", "1.0-first", "1.0-last", "1.1-last"]
+        ["1.0-before-copies", "1.0-first", "1.0-last", "1.1-last", "1.2-last"]
     );
     for (name, bytes) in files {
-        let (last, minor) = (name.ends_with("-last"), u32::from(name.starts_with("1.1")));
+        let minor = name[2..3].parse::<u32>().expect("its minor");
+        let (last, since_1) = (name.ends_with("-last"), minor >= 1);
         let evidence = read(bytes.as_slice()).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(evidence.sealed && evidence.spoiling_notes().next().is_none(), "{name}");
         let (tolerant, report) = read_tolerant(bytes.as_slice()).expect("readable");
@@ -41,14 +42,17 @@ fn older_shapes_are_read() {
         assert_eq!(attempt.upstream.grpc_status.is_some(), name != "1.0-first", "{name}");
         assert_eq!(attempt.upstream.copies.len(), usize::from(last), "{name}");
         assert_eq!(attempt.scope.is_some(), last, "{name}");
-        assert_eq!(evidence.edges.len(), if last { 1 + minor as usize } else { 0 }, "{name}");
+        assert_eq!(evidence.edges.len(), if last { 1 + usize::from(since_1) } else { 0 }, "{name}");
         let [outcome] = evidence.outcomes.as_slice() else { panic!("{name}: one outcome") };
         let reply = outcome.reply().expect("a reply");
         let told = [&outcome.caller, &outcome.route, &reply.age, &reply.word].map(Option::is_some);
-        assert_eq!((told, outcome.replica.is_some()), ([minor == 1; 4], minor == 1), "{name}");
-        assert_eq!(evidence.bank[0].link.is_some(), minor == 1, "{name}");
-        assert_eq!(evidence.breakers[0].from.is_some(), minor == 1, "{name}");
-        assert_eq!(evidence.disk_max_ns(), None, "{name}: the disk was not watched then");
+        assert_eq!((told, outcome.replica.is_some()), ([since_1; 4], since_1), "{name}");
+        assert_eq!(evidence.bank[0].link.is_some(), since_1, "{name}");
+        assert_eq!(evidence.breakers[0].from.is_some(), since_1, "{name}");
+        assert_eq!(evidence.disk_max_ns(), (minor >= 2).then_some(800), "{name}: the disk is watched since 1.2");
+        let canaries = (evidence.canary.len(), evidence.echoes().count(), evidence.waits().count());
+        assert_eq!(canaries.2, 0, "{name}: nobody asked how long a service waited");
+        assert_eq!(canaries.0, canaries.1, "{name}: every canary was the harness's own");
         let mut again = Vec::new();
         write(&evidence, &mut again).expect("memory");
         assert_eq!(read(again.as_slice()).expect("sealed"), evidence, "{name}");

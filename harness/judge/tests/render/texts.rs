@@ -56,6 +56,16 @@ fn a_busy_machine_is_one_line() {
     assert_eq!(text.lines().rev().nth(1), Some(line), "{text}");
     assert_eq!(text.matches("\nINCONCLUSIVE H1 Quiet").count(), 1, "{text}");
     assert_eq!(text.matches("\nINCONCLUSIVE R2 Quiet").count(), 1, "{text}");
+    let fact = |name: &str, ms: f64| judge::Fact { name: name.into(), value: ms.into(), unit: "ms".into() };
+    let facts =
+        vec![fact("noise bound", 60.0), fact("canary, max", 3.0), fact("`pay` without a processor, max", 386.0)];
+    let waited = |check: &str| {
+        let headline = "`pay` waited 386.0 ms for a processor, longer than the noise bound of 60.0 ms";
+        judge::Finding { facts: facts.clone(), ..finding(check, "Quiet", Ruling::Inconclusive, headline) }
+    };
+    let findings = vec![waited("H1"), waited("R5")];
+    let text = terminal(&Verdict::of("r1", "payments", 7, "process", findings), &Style { color: false, width: 100 });
+    assert!(text.contains("the machine was busy (longest pause 386.0 ms, bound 60.0 ms)"), "{text}");
     let quiet = terminal(&verdict(), &Style { color: false, width: 100 });
     assert!(!quiet.contains("the machine was busy"), "{quiet}");
 }

@@ -23,9 +23,15 @@ pub fn evidence(scenario: &str) -> Evidence {
         eps_ns: 60 * MS,
         recorder: "0".to_owned(),
     });
-    evidence.canary.push(Canary { samples: 400, max_ns: 3 * MS, p99_ns: MS, worst_at: At(MS) });
+    evidence.canary.push(Canary { process: None, samples: 400, max_ns: 3 * MS, p99_ns: MS, worst_at: At(MS) });
     evidence.sealed = true;
     evidence
+}
+
+/// A service that waited so long for a processor, beside a harness that was served in time.
+pub fn waited(ms: u64) -> Canary {
+    let process = Some("payments".to_owned());
+    Canary { process, samples: 400, max_ns: ms * MS, p99_ns: ms * MS / 2, worst_at: At(MS) }
 }
 
 /// An attempt of nobody, read whole and answered whole by that status; `None`: by nothing.

@@ -7,14 +7,14 @@ pub const H1: &CheckInfo = &CheckInfo {
     id: "H1",
     name: "QuietMachine",
     tier: Tier::One,
-    promise: "the harness itself was served in time while it measured: no pause was longer than the declared noise \
-        bound",
+    promise: "the harness itself was served in time while it measured, and so was the service: no pause was longer than \
+        the declared noise bound",
     measure: "a canary: tasks in the harness sleep known times and echo through a proxy during the scenario; the \
-        largest overshoot",
-    rule: "the largest overshoot does not exceed the noise bound; above half of it the finding says so",
+        largest overshoot; and, on Linux, the longest time that a thread of a service was ready and had no processor",
+    rule: "the longest of them does not exceed the noise bound; above half of it the finding says so",
     false_alarm: "it never fails the service: a noisy machine is nobody's broken promise",
-    inconclusive: "an overshoot above the noise bound, or no canary ran: use a quieter machine or declare a larger \
-        bound",
+    inconclusive: "an overshoot or wait above the noise bound, or no canary ran: use a quieter machine, give the service a \
+        processor, or declare a larger bound",
     bug_classes: &[],
     scenario: "all timed",
 };

@@ -194,7 +194,8 @@ fn doubts(evidence: &Evidence, seen: &Seen, herds: &[Gaps<'_>; 2], samples: [&Sa
             );
         }
     }
-    let shaken = evidence.canary.iter().filter(|c| c.samples > 0).map(|c| c.p99_ns as f64 / 1e9).fold(0.0, f64::max);
+    // The harness's own echoes: each is one delay, as a gap has it. What a service's threads waited between two samples adds up.
+    let shaken = evidence.echoes().map(|c| c.p99_ns as f64 / 1e9).fold(0.0, f64::max);
     let retries = samples[0].columns.len();
     let narrowest = (0..retries).map(|k| samples[0].law.width(k)).filter(|w| *w > 0.0).fold(f64::INFINITY, f64::min);
     // What repeated draws survive: partners a noise within their radius, the distance one of a hundredth of the delays.

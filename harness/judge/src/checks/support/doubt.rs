@@ -9,14 +9,23 @@ use crate::promise::Noise;
 /// What helps against a pause.
 pub(in crate::checks) const QUIETER: &str = "run it again on a quieter machine, or declare a larger noise bound";
 
-/// Why times cannot be judged: the canary's longest pause exceeded the bound, or nobody measured one.
+/// What helps a service that was kept waiting.
+const A_PROCESSOR: &str = "run it again with less beside the service, or in a class and share that get a processor in time, or declare a larger \
+     noise bound";
+
+/// Why times cannot be judged: the longest pause, of the harness or of a service, exceeded the bound, or nobody measured one.
 pub(in crate::checks) fn pause(evidence: &Evidence, noise: Noise) -> Option<(String, String)> {
-    let Some(max) = evidence.canary_max_ns().map(Duration::from_nanos) else {
+    let Some(longest) = evidence.longest_pause() else {
         let what = "no canary ran, so nobody knows how long the machine paused";
         return Some((what.to_owned(), "record the scenario with the canary on".to_owned()));
     };
-    let what = || format!("the machine paused for {}, longer than the noise bound of {}", ms(max), ms(noise.eps));
-    (max > noise.eps).then(|| (what(), QUIETER.to_owned()))
+    let max = Duration::from_nanos(longest.max_ns);
+    let (what, advice) = match &longest.process {
+        None => (format!("the machine paused for {}", ms(max)), QUIETER),
+        Some(service) => (format!("`{service}` waited {} for a processor", ms(max)), A_PROCESSOR),
+    };
+    let what = || format!("{what}, longer than the noise bound of {}", ms(noise.eps));
+    (max > noise.eps).then(|| (what(), advice.to_owned()))
 }
 
 /// A pause that the canary saw, beyond the bound that the run declared. Nobody knows of one where no canary ran.
@@ -33,10 +42,12 @@ pub(in crate::checks) fn paused(evidence: &Evidence) -> Option<String> {
 pub(in crate::checks) const STANDSTILL: u32 = 4;
 
 /// That the machine stood still for longer than that. Then the service, its dependency and the driver may each have given up on
-/// anything, at any place, and a promise that looks broken may be kept.
+/// anything, at any place, and a promise that looks broken may be kept. Only the harness's own canary tells: a service that waited
+/// alone has kept nobody else from anything, what it may have given up on itself is excused by [`paused`], and one that
+/// burns its processors makes its own threads wait.
 pub(in crate::checks) fn standstill(evidence: &Evidence) -> Option<String> {
     let bound = Duration::from_nanos(evidence.header.eps_ns).saturating_mul(STANDSTILL);
-    let max = evidence.canary_max_ns().map(Duration::from_nanos).filter(|max| *max > bound)?;
+    let max = evidence.echoes().map(|c| Duration::from_nanos(c.max_ns)).max().filter(|max| *max > bound)?;
     Some(format!("the machine stood still for {}, longer than {STANDSTILL} noise bounds", ms(max)))
 }
 
