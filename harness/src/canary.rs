@@ -14,6 +14,7 @@ mod disk;
 mod echo;
 mod histogram;
 mod quiet;
+mod waits;
 
 use std::io;
 use std::net::SocketAddr;
@@ -30,6 +31,7 @@ pub use disk::DiskCanary;
 pub use echo::EchoServer;
 use histogram::Histogram;
 pub use quiet::quiet_moment;
+pub use waits::WaitCanary;
 
 use crate::clock::Clock;
 

@@ -6,8 +6,9 @@ use std::net::SocketAddr;
 use judge::evidence::Record;
 
 use super::{RigError, Tape};
-use crate::canary::{Canary, DiskCanary, EchoServer};
+use crate::canary::{Canary, DiskCanary, EchoServer, WaitCanary};
 use crate::clock::Clock;
+use crate::place::Process;
 use crate::record::ScenarioFolder;
 
 /// Tasks of the canary.
@@ -19,6 +20,7 @@ pub(super) struct Canaries {
     network: Canary,
     /// Where a rate is measured.
     disk: Option<DiskCanary>,
+    waits: WaitCanary,
     _echo: EchoServer,
 }
 
@@ -33,12 +35,19 @@ impl Canaries {
         let failed = |e: io::Error| RigError::Canary(e);
         let network = Canary::start(address, clock, CANARY_TASKS).await.map_err(failed)?;
         let disk = disk.map(|folder| DiskCanary::start(folder.dir())).transpose().map_err(failed)?;
-        Ok(Self { network, disk, _echo: echo })
+        let waits = WaitCanary::start(clock).map_err(failed)?;
+        Ok(Self { network, disk, waits, _echo: echo })
+    }
+
+    /// From now on, that process of that name is watched: it has come up, or come up again.
+    pub(super) fn watch(&self, name: &str, process: &Process) {
+        self.waits.watch(name, process.pid());
     }
 
     /// Ends them and writes down what they measured.
     pub(super) async fn stop(self, tape: &Tape) {
         tape.append(Record::Canary(self.network.stop().await));
+        self.waits.stop().into_iter().for_each(|reading| tape.append(Record::Canary(reading)));
         if let Some(disk) = self.disk {
             tape.append(Record::Disk(disk.stop()));
         }

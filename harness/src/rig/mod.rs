@@ -102,6 +102,7 @@ impl Rig {
         let cast::Cast { banks, wire, collector, players, common, vars, echo, canary } = cast;
         let client = client(&spec, &vars, clock, &tape)?;
         let canaries = canaries::Canaries::start(canary, echo, clock, spec.alone.then_some(&folder)).await?;
+        players.watched(&spec.contract.service.name).for_each(|(name, process)| canaries.watch(&name, process));
         let pump = pump::Pump::start(&spec, &vars, &tape, &wire, clock).await?;
         let mut rig = Self {
             spec,

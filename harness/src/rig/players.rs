@@ -31,6 +31,13 @@ impl Players {
         first.chain(second).chain(self.further.iter().map(|(name, p)| (called(name), p)))
     }
 
+    /// Those that run, each with the name under which the canary of waits knows it.
+    pub(super) fn watched<'a>(&'a self, service: &'a str) -> impl Iterator<Item = (String, &'a Process)> {
+        let first = self.first.iter().map(move |p| (service.to_owned(), p));
+        let second = self.second.iter().map(move |p| (format!("{service}/2"), p));
+        first.chain(second).chain(self.further.iter().map(|(name, p)| (name.clone(), p)))
+    }
+
     /// Takes all of them out, those first that the others depend on least.
     pub(super) fn take(&mut self) -> Vec<(String, Process)> {
         let first = self.first.take().map(|p| ("the service".to_owned(), p));

@@ -1,5 +1,6 @@
 //! The service's instances while a scenario runs: killed, started again, joined by a second one.
 
+use super::players::Players;
 use super::{Rig, RigError, topology};
 use crate::load::Replica;
 
@@ -21,6 +22,7 @@ impl Rig {
         let process = players.first.as_mut().ok_or(RigError::NotRunning)?;
         process.restart(None).await?;
         players.first_is_down = false;
+        self.keep_watching(&players);
         Ok(())
     }
 
@@ -43,7 +45,16 @@ impl Rig {
             }
         }
         players.second_is_down = false;
+        self.keep_watching(&players);
         Ok(())
+    }
+
+    /// Tells the canary who plays now.
+    fn keep_watching(&self, players: &Players) {
+        if let Some(canaries) = &self.canaries {
+            let name = &self.contract().service.name;
+            players.watched(name).for_each(|(name, process)| canaries.watch(&name, process));
+        }
     }
 
     /// Kills an instance of the service with SIGKILL.
