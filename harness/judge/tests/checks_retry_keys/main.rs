@@ -7,6 +7,7 @@ mod edges;
 mod fresh;
 mod judged;
 mod law;
+mod pages;
 mod restarts;
 mod scenarios;
 mod service;
@@ -16,5 +17,7 @@ mod unjoined;
 mod words;
 mod world;
 
+#[path = "../support/page.rs"]
+mod page;
 #[path = "../support/mod.rs"]
 mod support;

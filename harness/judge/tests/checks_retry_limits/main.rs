@@ -9,6 +9,7 @@ mod cap;
 mod cap_service;
 mod deadline;
 mod deadline_service;
+mod pages;
 mod promise;
 mod pushback;
 mod pushback_service;
@@ -18,6 +19,8 @@ mod timeout;
 mod timeout_service;
 mod world;
 
+#[path = "../support/page.rs"]
+mod page;
 #[path = "../support/mod.rs"]
 mod support;
 
