@@ -65,7 +65,7 @@ fn a_wait_for_nothing_is_longer_than_at_once() {
 #[test]
 fn what_the_deadline_ended() {
     type Play = fn(&mut World, Payment) -> (u64, Answer);
-    let cases: [(&str, &str, Play, usize); 10] = [
+    let cases: [(&str, &str, Play, usize); 11] = [
         (
             "told to wait beyond it",
             "told-to-wait",
@@ -104,6 +104,15 @@ fn what_the_deadline_ended() {
             |w, p| {
                 w.attempt(p, 2 * MS, 0, &Met::Hang(2438 * MS));
                 (2941 * MS, reply(504))
+            },
+            1,
+        ),
+        (
+            "a wait for nothing",
+            "hung",
+            |w, p| {
+                let failed = w.attempt(p, 2 * MS, 0, &Met::Status(503));
+                (failed + 561 * MS, reply(504))
             },
             1,
         ),
