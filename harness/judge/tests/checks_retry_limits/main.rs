@@ -11,6 +11,7 @@ mod deadline;
 mod deadline_service;
 mod edges_after;
 mod edges_bound;
+mod edges_budget;
 mod edges_deadline;
 mod edges_pushback;
 mod edges_table;
