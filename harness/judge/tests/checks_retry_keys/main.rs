@@ -4,6 +4,8 @@
 mod detection;
 mod doubts;
 mod edges;
+mod edges_fresh;
+mod edges_law;
 mod fresh;
 mod judged;
 mod law;
