@@ -86,3 +86,15 @@ fn the_noise_bound_is_the_declared_one() {
         assert_eq!(finding.ruling, ruling, "{eps} ms: {finding:#?}");
     }
 }
+
+/// Proves that a window tells a herd only if it is as long as the pauses and a whole herd is too many for it: after pauses of
+/// 50 ms the shortest one is too short for them, and the longest one would hold a herd by chance.
+#[test]
+fn a_window_must_hold_a_pause() {
+    for (pause, ruling) in [(30 * MS, Ruling::Pass), (50 * MS, Ruling::Inconclusive)] {
+        let mut evidence = all_fail("herd", Policy::Full, 100, Defect::Sound);
+        evidence.canary[0].max_ns = pause;
+        let finding = r3().judge(&evidence);
+        assert_eq!(finding.ruling, ruling, "{pause}: {finding:#?}");
+    }
+}

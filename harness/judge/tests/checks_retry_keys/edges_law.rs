@@ -169,3 +169,17 @@ fn wrong_units_have_their_class() {
         }
     }
 }
+
+/// Proves that six of three hundred attempts may have waited inside the service and seven may not.
+#[test]
+fn two_percent_may_have_queued() {
+    for (queued, ruling) in [(6, Ruling::Pass), (7, Ruling::Inconclusive)] {
+        let mut evidence = sound();
+        let last = evidence.attempts.iter().filter(|a| a.ordinal == 4).take(queued);
+        let spans: Vec<_> = last.filter_map(|a| a.context.map(|c| c.parent)).collect();
+        let begun = evidence.spans.iter_mut().filter(|s| spans.contains(&s.span));
+        begun.for_each(|s| s.start.0 -= 200 * crate::support::MS);
+        let finding = r2().judge(&evidence);
+        assert_eq!(finding.ruling, ruling, "{queued}: {finding:#?}");
+    }
+}

@@ -12,6 +12,7 @@ mod deadline_service;
 mod edges_after;
 mod edges_bound;
 mod edges_budget;
+mod edges_cap;
 mod edges_deadline;
 mod edges_pushback;
 mod edges_table;
