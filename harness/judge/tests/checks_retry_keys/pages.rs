@@ -65,6 +65,13 @@ fn pages_of_the_restart() {
     reads(&check.judge(&played(&anew(Policy::Full, 100, 1))), "restart-anew");
     reads(&check.judge(&played(&again(100, 1, typical, |_| ()))), "restart-again");
     reads(&check.judge(&played(&again(20, 1, quiet, |_| ()))), "restart-again-few");
+    let rotate = |rows: &mut Vec<Vec<f64>>| {
+        let (old, n) = (rows.clone(), rows.len());
+        for (i, row) in rows.iter_mut().enumerate() {
+            *row = (0..row.len()).map(|k| old[(i + 7 * k) % n][k]).collect();
+        }
+    };
+    reads(&check.judge(&played(&again(100, 3, quiet, rotate))), "restart-changed-hands");
 }
 
 /// Proves what R6 tells: the table, failure by failure, and the attempts of what it promises otherwise.

@@ -109,3 +109,29 @@ fn no_cap_is_told_from_another_one() {
     assert_eq!(finding.ruling, Ruling::Fail, "{finding:#?}");
     assert_eq!(finding.bug_class.as_deref(), Some(check.info().bug_classes[2]), "{finding:#?}");
 }
+
+/// Proves that the declared noise bound is the one that the waits are held to.
+#[test]
+fn the_noise_bound_is_the_declared_one() {
+    let evidence = Service { noise: 0.040, ..full() }.play();
+    for (eps, above) in [(20, true), (60, false)] {
+        let noise = Noise { eps: Duration::from_millis(eps) };
+        let finding = retry::cap_holds(&promised(), &CapCheck::default(), "bank", noise).judge(&evidence);
+        let fact = finding.facts.iter().find(|f| f.name == "waits above the cap and the noise bound");
+        let seen = fact.and_then(|f| f.value.as_f64()).expect("a number");
+        assert_eq!(seen > 0.0, above, "{eps} ms: {finding:#?}");
+    }
+}
+
+/// Proves that nine waits at the cap are too few to show a loop without a wait, where one in twenty-five is as short by right,
+/// and that twelve are enough for that.
+#[test]
+fn a_hot_loop_shows_from_some_waits_on() {
+    for (attempts, says) in [(11, "9 waits at the cap of 3 payments are too few"), (12, "hides the jitter of 12 waits")]
+    {
+        let check = CapCheck { attempts, ..CapCheck::default() };
+        let finding = judged(check, &Service { check, payments: 3, ..full() }.play());
+        assert_eq!(finding.ruling, Ruling::Inconclusive, "{finding:#?}");
+        assert!(finding.headline.contains(says), "{}", finding.headline);
+    }
+}

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use judge::checks::{Check, retry};
+use judge::law::LawSpec;
 use judge::promise::{BudgetPolicy, CapCheck, Deposit, Noise, OnTop, RetryAfterPolicy, RetryPolicy};
 
 use crate::after_service::{Reads, play as told};
@@ -115,6 +116,13 @@ fn pages_of_the_cap() {
         (Service { patience: 2.0, ..full() }, "cap-patience"),
     ];
     for (service, name) in all {
+        reads(&check(&service).judge(&service.play()), name);
+    }
+    let decorrelated = LawSpec::decorrelated(Duration::from_millis(200)).cap(Duration::from_secs(5)).build();
+    let promised = RetryPolicy { backoff: decorrelated.expect("valid"), deadline: None, ..policy() };
+    let decorrelated = || Service { noise: 0.001, ..Service::new(&promised, CapCheck::default()) };
+    for (waits, name) in [(Waits::Rightly, "cap-decorrelated"), (Waits::Never, "cap-decorrelated-never")] {
+        let service = decorrelated().waiting(waits);
         reads(&check(&service).judge(&service.play()), name);
     }
     reads(&check(&full()).judge(&noisy(&full().ending(Ends::InAPanicAfter(74)).play())), "cap-paused");
