@@ -135,3 +135,24 @@ fn a_hot_loop_shows_from_some_waits_on() {
         assert!(finding.headline.contains(says), "{}", finding.headline);
     }
 }
+
+/// Proves that as many waits above the cap as are granted as outliers are no breach, and that one more is.
+#[test]
+fn as_many_outliers_as_are_granted() {
+    for (n, ruling) in [(45, Ruling::Pass), (46, Ruling::Fail)] {
+        let mut evidence = full().play();
+        evidence.spans.clear();
+        // Each of them before another retry, by turns of the payments; what follows in the payment comes later, too.
+        for late in 0..n {
+            let key = evidence.outcomes[late % 12].key.clone();
+            let own = evidence.attempts.iter_mut().filter(|a| a.key == key && a.ordinal as usize >= 12 + late);
+            own.for_each(|a| (a.arrived.0, a.reply.ended.0) = (a.arrived.0 + 170 * MS, a.reply.ended.0 + 170 * MS));
+            evidence.outcomes[late % 12].ended.0 += 170 * MS;
+        }
+        let finding = judged(CapCheck::default(), &evidence);
+        assert_eq!(finding.ruling, ruling, "{n}: {finding:#?}");
+        let fact = |name: &str| finding.facts.iter().find(|f| f.name == name).and_then(|f| f.value.as_f64());
+        assert_eq!(fact("of them granted as outliers"), Some(45.0), "{finding:#?}");
+        assert_eq!(fact("waits above the cap and the noise bound"), Some(n as f64), "{finding:#?}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::world::{Met, World, reply};
 fn promising(retryable: &[Failure], timeout: bool) -> RetryPolicy {
     let promised = policy();
     let attempt_timeout = promised.attempt_timeout.filter(|_| timeout);
-    RetryPolicy { retryable: retryable.iter().copied().collect(), attempt_timeout, ..promised }
+    RetryPolicy { retryable: retryable.to_vec(), attempt_timeout, ..promised }
 }
 
 fn judged(policy: &RetryPolicy, evidence: &Evidence) -> Finding {
