@@ -42,8 +42,8 @@ pub const S2: &CheckInfo = &CheckInfo {
         load, and the comparison leaves two requests for where the time was cut",
     inconclusive: "fewer than 50 payments before or after, a load that ended too early, a service that was not well before \
         the disturbance, a fault that did not strike, no call at all seen on the link, a pause of the machine that is long against the promised time, or, when \
-        something is not back, one above four noise bounds or a disk that kept a small write waiting for longer, or one echo of the canary in a \
-        hundred later than half of the bound",
+        something is not back, one above two noise bounds, a disk that kept a small write waiting for longer than four, or one echo of the canary in a \
+        hundred later than a third of the bound",
     bug_classes: &[
         "a metastable failure: retries or queued work of the disturbance are themselves enough load to keep it up",
         "work that nobody waits for any more is still sent: abandoned calls use up what fresh ones need",
@@ -66,9 +66,9 @@ pub const S3: &CheckInfo = &CheckInfo {
         by the clock",
     inconclusive: "an offered load that was not above the capacity, fewer than 50 successes that could have been, no payment \
         that reached the dependency, a pause \
-        of the machine that is long against the time of the load, or, when the share is missed, one above four \
-        noise bounds or a disk that kept a small write waiting for longer, or one echo of the canary in a \
-        hundred later than half of the bound",
+        of the machine that is long against the time of the load, or, when the share is missed, one above two \
+        noise bounds, a disk that kept a small write waiting for longer than four, or one echo of the canary in a \
+        hundred later than a third of the bound",
     bug_classes: &[
         "no limit on calls in flight: each waits so long that its caller has given up when it is answered",
         "retries under overload: they take the place of payments that would have succeeded",

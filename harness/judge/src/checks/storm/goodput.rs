@@ -32,7 +32,7 @@ const REPEATED: f64 = 1.25;
 /// - *False alarms*: none, successes are counted.
 /// - *Inconclusive*: an offered load below 1.2 times the capacity; a time so short that fewer than 50 successes were
 ///   possible; no payment that reached the dependency; a pause longer than a quarter of that time, or, when the share is
-///   missed, longer than four noise bounds, as is a stall of the disk, or a canary whose 99th percentile is above half a noise
+///   missed, longer than two noise bounds, a stall of the disk longer than four, or a canary whose 99th percentile is above a third of a noise
 ///   bound; a share that is none.
 ///
 /// ```

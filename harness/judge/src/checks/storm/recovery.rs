@@ -42,8 +42,8 @@ const AFTERMATH: Duration = Duration::from_millis(500);
 ///   where the time was cut.
 /// - *Inconclusive*: fewer than 50 payments on either side; less than half a second after the promised time; no good success
 ///   rate before; another rate of asking; a fault that did not strike; no call at all seen on the link; a pause
-///   longer than a quarter of the promised time, or, when something is not back, longer than four noise bounds, as is a
-///   stall of the disk, or a canary whose 99th percentile is above half a noise bound; a share that is none.
+///   longer than a quarter of the promised time, or, when something is not back, longer than two noise bounds, a
+///   stall of the disk longer than four, or a canary whose 99th percentile is above a third of a noise bound; a share that is none.
 ///
 /// ```
 /// # use judge::evidence::{Evidence, Header, TimeBase};
