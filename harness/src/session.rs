@@ -8,7 +8,7 @@ use judge::evidence::Evidence;
 use judge::{Finding, NotPromised, Ruling, Verdict, render};
 
 use crate::aside::aside;
-use crate::battery::{Scenario, plan};
+use crate::battery::{Scenario, plan, plan_in};
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::lanes::Lanes;
@@ -212,8 +212,7 @@ impl Session {
     /// The scenarios that the contract asks for and this placement has.
     #[must_use]
     pub fn plan(&self) -> Vec<&'static Scenario> {
-        let here = |s: &&Scenario| s.unavailable(self.placement, &self.contract).is_none();
-        plan(&self.contract).into_iter().filter(here).collect()
+        plan_in(self.placement, &self.contract)
     }
 
     /// What is promised and cannot be looked at here: the checks that no scenario is left for, by the reason.

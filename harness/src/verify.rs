@@ -7,7 +7,7 @@ use std::sync::Arc;
 use judge::{Finding, Verdict};
 use tokio::task::JoinSet;
 
-use crate::battery::{Scenario, plan};
+use crate::battery::{Scenario, plan_in};
 use crate::contract::Contract;
 use crate::error::HarnessError;
 use crate::placement::Placement;
@@ -112,8 +112,7 @@ fn is_chosen(only: &[String], scenario: &str, check: &str) -> bool {
 }
 
 fn chosen(contract: &Contract, placement: Placement, only: &[String]) -> Result<Vec<&'static Scenario>, HarnessError> {
-    let mut planned = plan(contract);
-    planned.retain(|s| s.unavailable(placement, contract).is_none());
+    let planned = plan_in(placement, contract);
     for word in only {
         let known = Scenario::by_name(word).is_some()
             || judge::checks::CATALOGUE.iter().any(|i| i.id.eq_ignore_ascii_case(word));

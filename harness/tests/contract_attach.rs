@@ -42,6 +42,10 @@ fn the_composed_stack_is_the_contracts() {
     for (name, value) in contract.service.env.iter().filter(|(name, value)| !placed(name, value)) {
         assert!(declared.contains(&format!("{name}: \"{value}\"")), "compose.yaml declares no {name}: {value}");
     }
+    for name in declared.iter().filter_map(|line| Some(line.split_once(": ")?.0)).filter(|n| n.starts_with("PAYMENTS_"))
+    {
+        assert!(contract.service.env.contains_key(name), "compose.yaml sets {name}, which [service.env] does not");
+    }
     for isolation in Isolation::ALL {
         let (empty, own) = (Default::default(), &contract.isolate);
         let (name, env) = match isolation {

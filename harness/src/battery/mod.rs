@@ -26,6 +26,7 @@ pub use retry::{
     RETRY_RESTART, RETRY_TABLE,
 };
 pub(crate) use retry::{longest_waits, told_at_once};
+pub(crate) use scenario::plan_in;
 pub use scenario::{Scenario, plan};
 pub use steady::STEADY;
 pub use storm::{OVERLOAD, RECOVERY};

@@ -49,6 +49,12 @@ pub fn plan(contract: &Contract) -> Vec<&'static Scenario> {
     SCENARIOS.iter().copied().filter(|s| s.applies(contract)).collect()
 }
 
+/// Those of them that can run there.
+#[must_use]
+pub(crate) fn plan_in(placement: Placement, contract: &Contract) -> Vec<&'static Scenario> {
+    plan(contract).into_iter().filter(|s| s.unavailable(placement, contract).is_none()).collect()
+}
+
 impl Scenario {
     /// The scenario of that name.
     #[must_use]
